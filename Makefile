@@ -1,0 +1,47 @@
+# ToolHub. `make help` lists what there is; every target does its own set-up.
+SHELL := /bin/sh
+PORT ?= 8000
+HOST ?= 127.0.0.1
+PYTHON := .venv/bin/python
+ifdef TOOLHUB_DATA
+export TOOLHUB_DATA
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev run test check format bench seed lock openapi
+
+help: ## this list
+	@echo "ToolHub: make TARGET"
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{printf "  %-10s %s\n", $$1, $$2}'
+
+setup:
+	@command -v python3 >/dev/null || { echo "Set-up stopped: python3 is missing. Install Python 3.11 or later (Debian: apt install python3 python3-venv)."; exit 1; }
+	@bin/setup
+
+setup-dev:
+	@command -v python3 >/dev/null || { echo "Set-up stopped: python3 is missing. Install Python 3.11 or later (Debian: apt install python3 python3-venv)."; exit 1; }
+	@bin/setup --dev
+
+run: setup ## start the hub (PORT=8000 HOST=127.0.0.1 TOOLHUB_DATA=var); Ctrl-C stops it
+	@$(PYTHON) manage.py up --host $(HOST) --port $(PORT)
+
+test: setup-dev ## the whole suite, on every database and broker that is reachable
+	@$(PYTHON) tests/run.py $(ARGS)
+
+check: setup-dev ## style, types, templates, layers, migrations, API description
+	@$(PYTHON) tests/check.py
+
+format: setup-dev ## put Python and templates in shape
+	@.venv/bin/ruff check --fix --quiet . ; .venv/bin/ruff format --quiet . ; .venv/bin/djlint --reformat --quiet templates
+
+bench: setup-dev ## measure speed, start and memory
+	@$(PYTHON) -m bench $(ARGS)
+
+seed: setup ## fill the data folder with a demo world
+	@$(PYTHON) manage.py demo_seed
+
+openapi: setup-dev ## write docs/openapi.yaml from the code
+	@$(PYTHON) manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
+
+lock: setup-dev ## lock the ranges of pyproject.toml and package.json anew
+	@bin/lock

@@ -1,0 +1,1 @@
+"""The built-in tools, one module per category, written on the SDK like anyone's."""

@@ -1,0 +1,173 @@
+"""The tree of errors and the one list of codes that callers can see.
+
+An error is raised deep and translated once: into a problem response (core/problems.py) or into
+the `error` of a run's result. The docs page of codes is made from CODES.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+ErrorClass = Literal["execution", "validation", "timeout", "resource", "security", "network", "dependency"]
+Severity = Literal["low", "medium", "high", "critical"]
+
+
+@dataclass(frozen=True)
+class Code:
+    """One of the hub's codes: class, severity, HTTP status, what it means and what to do."""
+
+    name: str
+    type: ErrorClass
+    severity: Severity
+    status: int
+    recoverable: bool
+    meaning: str
+    remedy: str
+
+
+def _codes(*codes: Code) -> dict[str, Code]:
+    return {code.name: code for code in codes}
+
+
+_NOT_JSON = "The body is not JSON as RFC 8259 and RFC 7493 have it."
+_SEND_JSON = "Send one JSON object in UTF-8."
+
+CODES: dict[str, Code] = _codes(
+    Code("NOT_JSON", "validation", "low", 400, True, _NOT_JSON, _SEND_JSON),
+    Code("DUPLICATE_KEY", "validation", "low", 400, True, "An object names a member twice.", "Name it once."),
+    Code("NUMBER_NOT_FINITE", "validation", "low", 400, True, "NaN and Infinity are not JSON.", "Send null or text."),
+    Code("NUMBER_OUT_OF_RANGE", "validation", "low", 400, True, "A number is beyond a double.", "Send it as a string."),
+    Code("NUMBER_NOT_EXACT", "validation", "low", 400, True, "A double cannot hold an integer.", "Send it as a string."),
+    Code("LONE_SURROGATE", "validation", "low", 400, True, "A string has half a surrogate pair.", "Send whole characters."),
+    Code("TOO_DEEP", "validation", "low", 400, True, "The JSON is nested too deep.", "Nest at most 64 levels."),
+    Code("TOO_LARGE", "validation", "low", 413, True, "The request is too large.", "Send at most 1 MiB."),
+    Code("UNKNOWN_MEMBER", "validation", "low", 422, True, "The request has a member nobody knows.", "Leave it out."),
+    Code("INVALID_REQUEST", "validation", "low", 422, True, "The request does not fit.", "Mend what `errors` points to."),
+    Code("INVALID_ARGUMENTS", "validation", "low", 422, True, "The arguments do not fit the tool's schema.",
+         "Mend what `errors` points to; GET the tool for its schema."),
+    Code("INVALID_OUTPUT", "validation", "high", 200, False, "The tool's result does not fit its schema.",
+         "Tell the tool's author."),
+    Code("UNAUTHENTICATED", "security", "medium", 401, True, "No valid token came with the request.",
+         "Send `Authorization: Bearer` with a valid token."),
+    Code("TOOL_NOT_FOUND", "validation", "low", 404, True, "There is no such tool for this caller.",
+         "List the tools; ask an admin to assign it."),
+    Code("VERSION_NOT_FOUND", "validation", "low", 404, True, "The tool has no such version.", "GET the tool for its versions."),
+    Code("NOT_FOUND", "validation", "low", 404, True, "There is nothing here for this caller.", "Check the address."),
+    Code("METHOD_NOT_ALLOWED", "validation", "low", 405, True, "The address does not take this method.",
+         "See the `Allow` header."),
+    Code("PERMISSION_DENIED", "security", "medium", 403, True, "A rule forbids the call.", "See `decision`."),
+    Code("CAPABILITY_MISSING", "security", "medium", 403, True, "The persona lacks a capability.",
+         "Ask for the grant that `decision` names."),
+    Code("VERSION_YANKED", "security", "medium", 403, True, "The version was withdrawn.", "Call another version."),
+    Code("QUARANTINED", "security", "high", 403, True, "The tool changed and waits for review.", "Ask an admin to review it."),
+    Code("IDEMPOTENCY_CONFLICT", "validation", "medium", 409, False,
+         "The idempotency key was used for another request.", "Use a new key for a new request."),
+    Code("ALREADY_REGISTERED", "validation", "low", 409, False, "The name and version exist.", "Raise the version."),
+    Code("ALREADY_FINISHED", "validation", "low", 409, False, "The run has an outcome.", "Read the run."),
+    Code("CONFLICT", "validation", "low", 409, True, "Somebody changed it meanwhile.", "Read it again and repeat."),
+    Code("OVERLOADED", "resource", "medium", 503, True, "Too much waits already.", "Repeat after `Retry-After`."),
+    Code("RECORD_UNAVAILABLE", "dependency", "critical", 503, True,
+         "The call could not be recorded, so it was not carried out.", "Repeat after `Retry-After`."),
+    Code("TIMEOUT", "timeout", "medium", 200, True, "The tool took longer than it may.", "Ask for less, or raise its bound."),
+    Code("EXECUTION_FAILED", "execution", "medium", 200, False, "The tool failed.", "See its message; tell its author."),
+    Code("RESOURCE_EXCEEDED", "resource", "medium", 200, False, "The tool used more than it may.", "Ask for less."),
+    Code("CANCELLED", "execution", "low", 200, True, "The run was cancelled.", "Call again if it is still wanted."),
+    Code("WORKER_LOST", "execution", "high", 200, False, "The worker died each time.", "Tell an admin; see the attempts."),
+    Code("OUTCOME_UNKNOWN", "execution", "critical", 200, False,
+         "The worker died in the midst of an effect.", "A person has to look and resolve the run."),
+    Code("SANDBOX_UNAVAILABLE", "security", "high", 422, True, "The isolation asked for cannot be given.",
+         "Ask for less isolation, or use a tool that runs in a sandbox."),
+    Code("INTERNAL", "execution", "critical", 500, False, "The hub made a mistake.", "Report the request id."),
+)
+
+
+class ToolHubError(Exception):
+    """An error that a caller may see.
+
+    `code` is a name in CODES; `message` says what was wrong and where; `suggestions` what to do;
+    `data` goes out as `details`; `errors` are `{pointer, message}` for single fields (RFC 6901);
+    `retry_after` is in seconds.
+    """
+
+    code = "INTERNAL"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        recoverable: bool | None = None,
+        suggestions: Sequence[str] = (),
+        data: Mapping[str, Any] | None = None,
+        errors: Sequence[Mapping[str, str]] = (),
+        retry_after: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code or self.code
+        self.message = message
+        self.known = CODES[self.code]
+        self.recoverable = self.known.recoverable if recoverable is None else recoverable
+        self.suggestions = list(suggestions) or [self.known.remedy]
+        self.data = dict(data or {})
+        self.errors = [dict(error) for error in errors]
+        self.retry_after = retry_after
+
+    def as_error(self) -> dict[str, Any]:
+        """The contract's error object."""
+        return error_object(
+            self.code, self.message, recoverable=self.recoverable, suggestions=self.suggestions, details=self.data
+        )
+
+
+class NotFound(ToolHubError):
+    """What does not exist, or may not be seen: the two look alike."""
+
+    code = "NOT_FOUND"
+
+
+class InvalidRequest(ToolHubError):
+    code = "INVALID_REQUEST"
+
+
+class Denied(ToolHubError):
+    """A decision said no; `data` holds it."""
+
+    code = "PERMISSION_DENIED"
+
+
+class Conflict(ToolHubError):
+    code = "CONFLICT"
+
+
+class Overloaded(ToolHubError):
+    code = "OVERLOADED"
+
+
+class RecordUnavailable(ToolHubError):
+    code = "RECORD_UNAVAILABLE"
+
+
+def error_object(
+    code: str,
+    message: str,
+    *,
+    recoverable: bool | None = None,
+    retryable: bool = False,
+    suggestions: Sequence[str] = (),
+    details: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """`{code, type, severity, message, recoverable, retryable, suggestions, details}`.
+
+    A tool's own code has class execution and severity medium.
+    """
+    known = CODES.get(code)
+    return {
+        "code": code,
+        "type": known.type if known else "execution",
+        "severity": known.severity if known else "medium",
+        "message": message,
+        "recoverable": (known.recoverable if known else True) if recoverable is None else recoverable,
+        "retryable": retryable,
+        "suggestions": list(suggestions) or ([known.remedy] if known else []),
+        "details": dict(details or {}),
+    }

@@ -1,0 +1,28 @@
+"""Model fields of the house."""
+
+from typing import Any
+
+import orjson
+from django.db import models
+
+from core.json.canonical import canonical
+
+
+class CanonicalJSONField(models.TextField):  # type: ignore[type-arg]
+    """A JSON value kept as its RFC 8785 text.
+
+    Text and not jsonb: the bytes that were hashed are the bytes that are kept, on both databases,
+    and jsonb refuses the character U+0000.
+    """
+
+    def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Any:
+        return None if value is None else orjson.loads(value)
+
+    def get_prep_value(self, value: Any) -> str | None:
+        return None if value is None else canonical(value).decode()
+
+    def to_python(self, value: Any) -> Any:
+        return value
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return canonical(self.value_from_object(obj)).decode()

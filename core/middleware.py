@@ -1,0 +1,38 @@
+"""Request ids, and the short way for the API."""
+
+import contextvars
+import logging
+import re
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+from core.clock import uuid7
+
+Handler = Callable[[HttpRequest], HttpResponse]
+
+REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="-")
+_GOOD_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+
+
+class RequestIdMiddleware:
+    """Takes a well-formed X-Request-ID from the caller or makes one; logs and answers carry it."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        given = request.headers.get("X-Request-ID", "")
+        mark = given if _GOOD_ID.fullmatch(given) else uuid7().hex
+        REQUEST_ID.set(mark)
+        response = self.get_response(request)
+        response["X-Request-ID"] = mark
+        return response
+
+
+class RequestIdFilter(logging.Filter):
+    """Gives every log record the id of the request it belongs to."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = REQUEST_ID.get()
+        return True

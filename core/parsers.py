@@ -1,0 +1,35 @@
+"""DRF's way into the strict JSON parser."""
+
+from typing import IO, Any
+
+from rest_framework.parsers import BaseParser
+
+from core.errors import ToolHubError
+from core.json.strict import StrictJSONError, loads
+
+BODY_MAX = 1_048_576
+
+
+class StrictJSONParser(BaseParser):
+    """Parses every body as JSON, whatever its Content-Type says, as documented for agents."""
+
+    media_type = "*/*"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
+    ) -> Any:
+        """Raises ToolHubError with the strict parser's code."""
+        return parse_body(stream.read(BODY_MAX + 1))
+
+
+def parse_body(body: bytes) -> Any:
+    """The body's JSON value; {} for an empty body. Raises ToolHubError with code, place and remedy."""
+    if len(body) > BODY_MAX:
+        raise ToolHubError("The request is larger than 1 MiB.", code="TOO_LARGE")
+    if not body:
+        return {}
+    try:
+        return loads(body)
+    except StrictJSONError as error:
+        place = {} if error.position is None else {"position": error.position}
+        raise ToolHubError(f"The body is refused: {error.message}", code=error.code, data=place) from error

@@ -1,0 +1,81 @@
+"""The one translation of errors into responses: problem details per RFC 9457."""
+
+import logging
+from typing import Any
+
+import orjson
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import DatabaseError
+from django.http import Http404, HttpRequest, HttpResponse
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from core.errors import NotFound, RecordUnavailable, ToolHubError
+
+log = logging.getLogger(__name__)
+
+
+def problem(error: ToolHubError) -> HttpResponse:
+    """The response for an error: its status, `application/problem+json`, Retry-After and WWW-Authenticate."""
+    body: dict[str, Any] = {
+        "type": f"/api/docs/errors#{error.code}",
+        "title": error.known.meaning,
+        "status": error.known.status,
+        "detail": error.message,
+        "error": error.as_error(),
+    }
+    if error.errors:
+        body["errors"] = error.errors
+    if "decision" in error.data:
+        body["decision"] = body["error"]["details"].pop("decision")
+    response = HttpResponse(
+        orjson.dumps(body), status=error.known.status, content_type="application/problem+json"
+    )
+    if error.retry_after is not None:
+        response["Retry-After"] = str(error.retry_after)
+    if error.known.status == 401:
+        response["WWW-Authenticate"] = 'Bearer realm="toolhub"'
+    return response
+
+
+def as_toolhub_error(error: Exception) -> ToolHubError | None:
+    """What Django, DRF or the database raised, in the hub's own terms; None for a mistake of ours."""
+    match error:
+        case ToolHubError():
+            return error
+        case Http404() | exceptions.NotFound():
+            return NotFound("There is nothing at this address for this caller.")
+        case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
+            return ToolHubError(str(error.detail), code="UNAUTHENTICATED")
+        case PermissionDenied() | exceptions.PermissionDenied():
+            return ToolHubError("This is not allowed for this caller.", code="PERMISSION_DENIED")
+        case exceptions.MethodNotAllowed():
+            return ToolHubError(str(error.detail), code="METHOD_NOT_ALLOWED")
+        case RequestDataTooBig():
+            return ToolHubError("The request is larger than 1 MiB.", code="TOO_LARGE")
+        case SuspiciousOperation() | exceptions.APIException():
+            return ToolHubError("The request could not be read.", code="NOT_JSON")
+        case DatabaseError():
+            log.exception("database error")
+            return RecordUnavailable("The database did not answer. Nothing was carried out.", retry_after=5)
+    return None
+
+
+def drf_exception_handler(error: Exception, context: dict[str, Any]) -> Response | HttpResponse | None:
+    """DRF's EXCEPTION_HANDLER: every error of the API leaves as a problem, none with a trace."""
+    known = as_toolhub_error(error)
+    set_rollback()
+    if known is None:
+        log.error("unexpected error in %s", type(context.get("view")).__name__, exc_info=error)
+        known = ToolHubError("The hub made a mistake. It is logged under the request's id.", code="INTERNAL")
+    response = problem(known)
+    if isinstance(error, exceptions.MethodNotAllowed):
+        view = context.get("view")
+        response["Allow"] = ", ".join(view.allowed_methods) if view else ""
+    return response
+
+
+def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
+    """What any unknown address under /api/ answers."""
+    return problem(NotFound("There is nothing at this address."))

@@ -1,0 +1,19 @@
+"""`manage.py steward`: rings bells, reaps lost runs, makes retries due."""
+
+import signal
+import threading
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from execution.runs.steward import steward_run
+
+
+class Command(BaseCommand):
+    help = "Performs the hub's standing duties until it is stopped. Any number may run."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        steward_run(stop)

@@ -1,0 +1,139 @@
+"""Runs, their attempts and events, and idempotency keys."""
+
+from enum import StrEnum
+
+from django.db import models
+from django.utils import timezone
+
+from core.clock import uuid7
+from core.fields import CanonicalJSONField
+from registry.models import ToolVersion
+from security.models import Persona, Token
+
+
+class Status(StrEnum):
+    AWAITING_APPROVAL = "awaiting_approval"
+    PENDING = "pending"
+    RUNNING = "running"
+    WAITING_RETRY = "waiting_retry"
+    WAITING_STEPS = "waiting_steps"
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+
+
+class Run(models.Model):
+    """One accepted call. `status` is written by execution/runs/states.py only.
+
+    Times in UTC, durations in ms. `salt` blinds the digests of arguments and result that stand in the ledger.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    persona = models.ForeignKey(Persona, on_delete=models.PROTECT, related_name="runs")
+    token = models.ForeignKey(Token, on_delete=models.PROTECT, related_name="+", null=True)
+    tool_version = models.ForeignKey(ToolVersion, on_delete=models.PROTECT, related_name="runs")
+    tool = models.CharField(max_length=64)
+    status = models.CharField(max_length=20, choices=[(s.value, s.value) for s in Status])
+    queue = models.CharField(max_length=16)
+    inline = models.BooleanField(default=False)
+
+    arguments = CanonicalJSONField()
+    arguments_hash = models.BinaryField(max_length=32)
+    salt = models.BinaryField(max_length=16)
+    # context, context_data, hints, isolation_level as the caller gave them
+    request = CanonicalJSONField(default=dict)
+    timeout_ms = models.PositiveIntegerField()
+    max_output_bytes = models.PositiveIntegerField()
+
+    created_at = models.DateTimeField(default=timezone.now)
+    due_at = models.DateTimeField(default=timezone.now)
+    deadline_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    completed_at = models.DateTimeField(null=True)
+    duration_ms = models.FloatField(null=True)
+
+    attempt = models.PositiveSmallIntegerField(default=0)
+    lease_token = models.UUIDField(null=True)
+    lease_ends = models.FloatField(null=True)
+    lease_boot = models.CharField(max_length=36, default="")
+    cancel_asked_at = models.DateTimeField(null=True)
+
+    result = CanonicalJSONField(null=True)
+    result_hash = models.BinaryField(max_length=32, null=True)
+    error = CanonicalJSONField(null=True)
+    warnings = CanonicalJSONField(default=list)
+    resources = CanonicalJSONField(default=dict)
+    outcome_leaf = models.BinaryField(max_length=32, null=True)
+    # How many events the run has; guarded by the row's lock.
+    events_count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        indexes = (
+            models.Index(
+                fields=["queue", "due_at"], name="run_due", condition=models.Q(status="pending")
+            ),
+            models.Index(fields=["lease_ends"], name="run_leased", condition=models.Q(status="running")),
+            models.Index(fields=["due_at"], name="run_retry", condition=models.Q(status="waiting_retry")),
+            models.Index(fields=["persona", "-id"], name="run_persona"),
+            models.Index(fields=["tool", "-id"], name="run_tool"),
+            models.Index(fields=["status", "-id"], name="run_status"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.id}"
+
+
+class Attempt(models.Model):
+    """One try at a run: claimed, perhaps started, perhaps finished."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
+    number = models.PositiveSmallIntegerField()
+    lease_token = models.UUIDField()
+    worker = models.CharField(max_length=120)
+    claimed_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    status = models.CharField(max_length=20, default="", blank=True)
+    error_code = models.CharField(max_length=64, default="", blank=True)
+
+    class Meta:
+        ordering = ("number",)
+        constraints = (models.UniqueConstraint(fields=["run", "number"], name="attempt_once"),)
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of {self.run_id}"
+
+
+class RunEvent(models.Model):
+    """One step in a run's life. Arguments and result are not repeated here: readers add them."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
+    seq = models.PositiveIntegerField()
+    kind = models.CharField(max_length=40)
+    at = models.DateTimeField()
+    data = CanonicalJSONField(default=dict)
+
+    class Meta:
+        ordering = ("seq",)
+        constraints = (models.UniqueConstraint(fields=["run", "seq"], name="run_event_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.seq} {self.kind}"
+
+
+class IdempotencyKey(models.Model):
+    """A caller's key for one request; `request_hash` covers tool, version and the whole request."""
+
+    persona = models.ForeignKey(Persona, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    request_hash = models.BinaryField(max_length=32)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["persona", "key"], name="idempotency_once"),)
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,15 @@
+"""What carries runs out, by kind. A new runner is one module and one line here."""
+
+from execution.runners import builtin
+from execution.runners.call import Call, Runner
+from execution.runs.outcomes import Outcome
+
+RUNNERS: dict[str, Runner] = {"builtin": builtin.run}
+
+
+def call_run(call: Call) -> Outcome:
+    """Carries a call out with its tool's runner; never raises for what a tool does."""
+    return RUNNERS[call.runner](call)
+
+
+__all__ = ["RUNNERS", "Call", "call_run"]

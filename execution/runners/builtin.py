@@ -1,0 +1,146 @@
+"""The builtin runner: catalogue tools, in this process. Trusted code only."""
+
+import dataclasses
+import functools
+import importlib
+import inspect
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+
+from core.errors import error_object
+from core.json.canonical import CanonicalError
+from execution.models import Status
+from execution.runners.call import Call
+from execution.runs.outcomes import Outcome, failure, success
+from registry.schemas import output_validator, problems_of
+from toolhub_sdk import Cancelled, FixedClock, ToolContext, ToolError, normalise
+
+log = logging.getLogger(__name__)
+# A tool that was told to stop gets this long before the run ends without it.
+GRACE_S = 1.0
+
+
+@functools.cache
+def _function(entry: str) -> tuple[Callable[..., Any], str | None]:
+    """The function behind `module:name`, and the name of its context parameter."""
+    module, _, name = entry.partition(":")
+    if module != settings.CATALOGUE and not module.startswith(f"{settings.CATALOGUE}."):
+        raise ImportError(f"{entry} is not in the catalogue")
+    function = getattr(importlib.import_module(module), name)
+    hints = inspect.signature(function, eval_str=True).parameters.values()
+    return function, next((p.name for p in hints if p.annotation is ToolContext), None)
+
+
+def run(call: Call) -> Outcome:
+    """Runs a built-in tool. Inline it works in the caller's thread; in a worker in one that can be left behind."""
+    if call.inline:
+        return _work(call)
+    done: list[Outcome] = []
+    thread = threading.Thread(target=lambda: done.append(_work(call)), name=f"run-{call.run_id}", daemon=True)
+    started_at = datetime.now(UTC)
+    thread.start()
+    for _ in _until(call.deadline, call.cancelled):
+        thread.join(0.05)
+        if not thread.is_alive():
+            return done[0]
+    timed_out = not call.cancelled.is_set()
+    call.cancelled.set()
+    thread.join(GRACE_S)
+    if done and not timed_out:
+        return done[0]
+    return _stopped(call, started_at, timed_out=timed_out)
+
+
+def _until(deadline: float, cancelled: threading.Event) -> Iterator[None]:
+    while time.monotonic() < deadline and not cancelled.is_set():
+        yield
+
+
+def _stopped(call: Call, started_at: datetime, *, timed_out: bool) -> Outcome:
+    ended_at = datetime.now(UTC)
+    spent = (ended_at - started_at).total_seconds() * 1000
+    if timed_out:
+        error = error_object("TIMEOUT", f"{call.tool} took longer than {call.timeout_ms} ms.")
+        return Outcome(Status.TIMEOUT, started_at, ended_at, spent, error=error)
+    error = error_object("CANCELLED", "The run was cancelled.")
+    return Outcome(Status.CANCELLED, started_at, ended_at, spent, error=error)
+
+
+def _context(call: Call, started_at: datetime) -> ToolContext:
+    """The tool's context. Time and chance of a bounded tool are fixed by the run, so that a replay gets the same."""
+    given = call.request.get("context", {})
+    bounded = call.version.determinism == "bounded"
+    seeded = {"clock": FixedClock(started_at), "random": random.Random(call.run_id.int)} if bounded else {}  # noqa: S311
+    return ToolContext(
+        run_id=str(call.run_id),
+        tool=call.tool,
+        version=call.version.version,
+        context_data=call.request.get("context_data"),
+        hints=call.request.get("hints"),
+        attempt=call.attempt,
+        cancelled=call.cancelled,
+        deadline=call.deadline,
+        **given,
+        **seeded,
+    )
+
+
+def _work(call: Call) -> Outcome:
+    started_at = datetime.now(UTC)
+    begun, cpu = time.perf_counter(), time.thread_time()
+    outcome = _judge(call, started_at, begun)
+    resources = {"cpu_ms": round((time.thread_time() - cpu) * 1000, 3)}
+    return dataclasses.replace(outcome, resources=resources)
+
+
+def _judge(call: Call, started_at: datetime, begun: float) -> Outcome:
+    """Calls the function and turns whatever comes of it into an outcome."""
+
+    def ended(status: Status, error: dict[str, Any]) -> Outcome:
+        return Outcome(status, started_at, datetime.now(UTC), _ms(begun), error=error)
+
+    try:
+        function, context = _function(call.version.entry)
+        extra = {context: _context(call, started_at)} if context else {}
+        data = normalise(function(**call.arguments, **extra))
+        done = success(data, started_at=started_at, ended_at=datetime.now(UTC), duration_ms=_ms(begun))
+    except Cancelled:
+        return ended(Status.CANCELLED, error_object("CANCELLED", "The run was cancelled."))
+    except ToolError as error:
+        details = {
+            "recoverable": error.recoverable,
+            "retryable": error.retryable,
+            "suggestions": error.suggestions,
+            "details": error.details,
+        }
+        return ended(Status.FAILED, error_object(error.code, error.message, **details))
+    except CanonicalError as error:
+        return ended(Status.FAILED, error_object("INVALID_OUTPUT", f"The result is not JSON: {error}"))
+    except Exception as error:
+        log.exception("%s failed", call.tool)
+        return ended(Status.FAILED, error_object("EXECUTION_FAILED", f"{call.tool} failed with {type(error).__name__}."))
+    return _checked(call, done)
+
+
+def _checked(call: Call, done: Outcome) -> Outcome:
+    """Holds a result to the declared bounds and schema."""
+    if len(done.encoded) > call.max_output_bytes:
+        message = f"The result has {len(done.encoded)} bytes; {call.max_output_bytes} are allowed."
+        return failure("RESOURCE_EXCEEDED", message, at=done.ended_at)
+    validator = output_validator(call.version.digest, call.version.definition)
+    problems = problems_of(validator, done.data) if validator else []
+    if problems:
+        message = "The tool's result does not fit its schema."
+        return failure("INVALID_OUTPUT", message, at=done.ended_at, details={"errors": problems})
+    return done
+
+
+def _ms(begun: float) -> float:
+    return round((time.perf_counter() - begun) * 1000, 3)

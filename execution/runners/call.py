@@ -1,0 +1,57 @@
+"""What a runner gets, and what a runner is."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from execution.models import Run
+from execution.runs.outcomes import Outcome
+from registry.models import ToolVersion
+
+
+@dataclass
+class Call:
+    """One attempt's work as a value. `timeout_ms` and `max_output_bytes` bound it.
+
+    `cancelled` is set when the caller cancels or the lease is lost. `inline` is true in a web
+    process, where the work is done in the caller's own thread.
+    """
+
+    run_id: UUID
+    tool: str
+    runner: str
+    version: ToolVersion
+    arguments: Mapping[str, Any]
+    request: Mapping[str, Any]
+    attempt: int
+    timeout_ms: int
+    max_output_bytes: int
+    inline: bool
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    # Monotonic seconds at which the time is up.
+    deadline: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.deadline = time.monotonic() + self.timeout_ms / 1000
+
+
+Runner = Callable[[Call], Outcome]
+
+
+def call_of(run: Run, *, inline: bool, attempt: int) -> Call:
+    """The call for a run's attempt."""
+    return Call(
+        run_id=run.pk,
+        tool=run.tool,
+        runner=run.tool_version.runner,
+        version=run.tool_version,
+        arguments=run.arguments,
+        request=run.request,
+        attempt=attempt,
+        timeout_ms=run.timeout_ms,
+        max_output_bytes=run.max_output_bytes,
+        inline=inline,
+    )

@@ -1,0 +1,144 @@
+"""Accepting a call: run, idempotency key and ledger event in one transaction."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from audit.ledger import event_row, record, rows_write
+from core.clock import uuid7
+from core.errors import Overloaded
+from core.json.canonical import canonical
+from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
+from execution.runs.bells import ring
+from execution.runs.entries import accepted_entry, outcome_entry
+from execution.runs.events import STARTED, events_digest
+from execution.runs.outcomes import CALL_REQUESTED, Outcome
+from execution.runs.requests import Bounds, CallRequest
+from registry.models import ToolVersion
+from security.principals import PersonaPrincipal
+
+KEY_LIVES = timedelta(hours=24)
+RETRY_AFTER_S = 5
+WAITING = (Status.PENDING, Status.WAITING_RETRY)
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A call that passed every check, ready to be written. `arguments` is their canonical form."""
+
+    principal: PersonaPrincipal
+    version: ToolVersion
+    request: CallRequest
+    bounds: Bounds
+    arguments: bytes
+    warnings: tuple[str, ...]
+    key: str | None = None
+
+    def run(self, *, inline: bool) -> Run:
+        """The row, not yet written."""
+        now = timezone.now()
+        return Run(
+            id=uuid7(),
+            persona_id=self.principal.persona_id,
+            token_id=self.principal.token_id,
+            tool_version=self.version,
+            tool=self.version.tool.name,
+            status=Status.PENDING,
+            queue="default",
+            inline=inline,
+            arguments=self.request.arguments,
+            arguments_hash=hashlib.sha256(self.arguments).digest(),
+            salt=secrets.token_bytes(16),
+            request=self.request.recorded(),
+            timeout_ms=self.bounds.timeout_ms,
+            max_output_bytes=self.bounds.max_output_bytes,
+            warnings=list(self.warnings),
+            created_at=now,
+            due_at=now,
+        )
+
+    def key_row(self, run: Run) -> IdempotencyKey:
+        """The idempotency key's row; two of one key and persona cannot both be written."""
+        return IdempotencyKey(
+            persona_id=self.principal.persona_id,
+            key=self.key,
+            request_hash=self.request_hash(),
+            run=run,
+            expires_at=timezone.now() + KEY_LIVES,
+        )
+
+    def request_hash(self) -> bytes:
+        """SHA-256 over tool, version and the whole request."""
+        whole: dict[str, Any] = {"arguments": self.request.arguments, "version": self.version.digest}
+        return hashlib.sha256(canonical(whole | self.request.recorded())).digest()
+
+
+def accept_pending(accepted: Accepted, *, inline: bool) -> Run:
+    """Writes a run that waits for a worker, or for this process when `inline`. Raises Overloaded.
+
+    IntegrityError when the idempotency key was used meanwhile.
+    """
+    run = accepted.run(inline=inline)
+    with transaction.atomic():
+        _queue_check(run.queue)
+        run.events_count = 1
+        run.save(force_insert=True)
+        if accepted.key:
+            accepted.key_row(run).save(force_insert=True)
+        RunEvent.objects.create(run=run, seq=1, kind=CALL_REQUESTED, at=run.created_at)
+        record(accepted_entry(run, accepted.principal.actor, accepted.principal.responsible))
+        if not inline:
+            transaction.on_commit(lambda: ring(run.queue))
+    return run
+
+
+def _queue_check(queue: str) -> None:
+    """Refuses when QUEUE_MAX runs wait already. Counts no further than that."""
+    waiting = Run.objects.filter(queue=queue, status__in=WAITING).order_by().values("pk")[: settings.QUEUE_MAX]
+    if waiting.count() >= settings.QUEUE_MAX:
+        raise Overloaded(f"{settings.QUEUE_MAX} runs wait already.", retry_after=RETRY_AFTER_S)
+
+
+def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
+    """Writes a run together with its outcome, in one transaction of a few statements.
+
+    Only for built-in tools that are pure and use no network: nothing has happened that a lost
+    transaction could leave behind.
+    """
+    actor = accepted.principal.actor
+    run.status, run.attempt, run.events_count = outcome.status, 1, 3
+    run.started_at, run.completed_at, run.duration_ms = outcome.started_at, outcome.ended_at, outcome.duration_ms
+    run.result, run.result_hash = outcome.data, outcome.result_hash
+    run.error, run.resources = outcome.error, dict(outcome.resources)
+    run.warnings = [*run.warnings, *outcome.warnings]
+    kinds = ((CALL_REQUESTED, run.created_at), (STARTED, outcome.started_at), (outcome.event, outcome.ended_at))
+    events = [RunEvent(run=run, seq=n, kind=kind, at=at) for n, (kind, at) in enumerate(kinds, start=1)]
+    ledger = [
+        event_row(accepted_entry(run, actor, accepted.principal.responsible)),
+        event_row(outcome_entry(run, outcome, events_digest(events), actor)),
+    ]
+    run.outcome_leaf = ledger[1].leaf
+    with transaction.atomic():
+        run.save(force_insert=True)
+        if accepted.key:
+            accepted.key_row(run).save(force_insert=True)
+        Attempt.objects.create(
+            run=run,
+            number=1,
+            lease_token=uuid7(),
+            worker="web",
+            claimed_at=run.created_at,
+            started_at=outcome.started_at,
+            finished_at=outcome.ended_at,
+            status=outcome.status,
+            error_code=outcome.error_code,
+        )
+        RunEvent.objects.bulk_create(events)
+        rows_write(ledger)
+    return run

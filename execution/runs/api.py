@@ -1,0 +1,95 @@
+"""REST for calls and runs."""
+
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from execution.models import Run
+from execution.runs import openapi
+from execution.runs.events import event_view
+from execution.runs.preferences import manner_read, wait_read
+from execution.runs.requests import request_read
+from execution.runs.results import envelope
+from execution.runs.selectors import run_of
+from execution.runs.services import run_cancel, run_submit
+from execution.runs.states import FINAL
+from execution.runs.waiters import WAITERS
+
+RETRY_AFTER_S = "1"
+
+
+def result_response(run: Run, *, missing: int = 202) -> HttpResponse:
+    """200 with the result, or `missing` with the state of now while there is none."""
+    done = run.status in FINAL
+    response = HttpResponse(
+        orjson.dumps(envelope(run)), status=200 if done else missing, content_type="application/json"
+    )
+    if not done:
+        response["Location"] = f"/api/v1/runs/{run.pk}"
+        response["Retry-After"] = RETRY_AFTER_S
+    return response
+
+
+class ToolExecute(APIView):
+    """POST tools/{name}/execute."""
+
+    @extend_schema(**openapi.EXECUTE)
+    def post(self, request: Request, name: str) -> HttpResponse:
+        manner = manner_read(request.headers.get("Prefer", ""))
+        run = run_submit(
+            principal=request.user,
+            name=name,
+            request=request_read(request.data),
+            manner=manner,
+            key=request.headers.get("Idempotency-Key"),
+        )
+        if run.status not in FINAL and not manner.detached and WAITERS.wait(run.pk, manner.wait_s):
+            run = run_of(run.pk, request.user.persona_id)
+        response = result_response(run)
+        if manner.detached:
+            response["Preference-Applied"] = "respond-async"
+        return response
+
+
+class RunDetail(APIView):
+    """GET runs/{id}."""
+
+    @extend_schema(**openapi.RUN)
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        wait_s = wait_read(request.query_params.get("wait"))
+        run = run_of(run_id, request.user.persona_id)
+        if wait_s and run.status not in FINAL and WAITERS.wait(run.pk, wait_s):
+            run = run_of(run_id, request.user.persona_id)
+        return result_response(run, missing=200)
+
+
+class RunEvents(APIView):
+    """GET runs/{id}/events."""
+
+    @extend_schema(**openapi.EVENTS)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        run = run_of(run_id, request.user.persona_id)
+        after = sequence_read(request.query_params.get("after"))
+        rows = run.events.filter(seq__gt=after).order_by("seq")
+        return Response({"events": [event_view(event, run) for event in rows]})
+
+
+def sequence_read(text: str | None) -> int:
+    """A sequence number from a query, 0 when absent or malformed."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+class RunCancel(APIView):
+    """POST runs/{id}/cancel."""
+
+    @extend_schema(**openapi.CANCEL)
+    def post(self, request: Request, run_id: UUID) -> Response:
+        run = run_of(run_id, request.user.persona_id)
+        body: dict[str, Any] = {"cancelled": run_cancel(by=request.user.actor, run=run)}
+        return Response(body)

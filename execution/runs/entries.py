@@ -1,0 +1,45 @@
+"""The ledger's entries about runs: accepted and outcome for each, and what was refused."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from audit.ledger import Entry, commitment
+from core.actors import SYSTEM, Actor
+from execution.models import Run
+from execution.runs.outcomes import Outcome
+from security.principals import PersonaPrincipal
+
+
+def accepted_entry(run: Run, actor: Actor, responsible: str) -> Entry:
+    """`run.accepted`: who called which exact version, with a blinded digest of the arguments."""
+    data = {
+        "tool": run.tool,
+        "version": run.tool_version.version,
+        "version_digest": run.tool_version.digest,
+        "arguments": commitment(run.salt, run.arguments_hash),
+        "responsible": responsible,
+    }
+    return Entry("run.accepted", actor, "tool", run.tool, data, run.pk)
+
+
+def outcome_entry(run: Run, outcome: Outcome, events_digest: bytes, actor: Actor = SYSTEM) -> Entry:
+    """`run.outcome`: status, error code and blinded digests of the result and of the run's events."""
+    result_hash = outcome.result_hash
+    data: dict[str, Any] = {
+        "tool": run.tool,
+        "version": run.tool_version.version,
+        "status": outcome.status.value,
+        "attempts": run.attempt,
+        "duration_ms": outcome.duration_ms,
+        "events": commitment(run.salt, events_digest),
+    }
+    if result_hash:
+        data["result"] = commitment(run.salt, result_hash)
+    if outcome.error:
+        data["error_code"] = outcome.error_code
+    return Entry("run.outcome", actor, "tool", run.tool, data, run.pk)
+
+
+def refused_entry(principal: PersonaPrincipal, tool: str, code: str, why: Mapping[str, Any]) -> Entry:
+    """`run.refused`: a call that was not accepted, with the decision or the pointers, never the arguments."""
+    return Entry("run.refused", principal.actor, "tool", tool[:64], {"code": code, "responsible": principal.responsible, **why})

@@ -1,0 +1,93 @@
+"""Finishing: the outcome of a run, written once, under the lease."""
+
+import logging
+import time
+from uuid import UUID
+
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections, connection, transaction
+from django.utils import timezone
+
+from audit.ledger import event_row, rows_write
+from core.actors import SYSTEM, Actor
+from execution.models import Attempt, Run, RunEvent, Status
+from execution.runs.claim import Lease
+from execution.runs.entries import outcome_entry
+from execution.runs.events import LATE_RESULT, event_add, events_digest
+from execution.runs.outcomes import Outcome
+from execution.runs.states import transition
+from execution.runs.waiters import run_wake
+
+log = logging.getLogger(__name__)
+AGAIN_S = 0.5
+
+
+def run_finish(lease: Lease, outcome: Outcome) -> bool:
+    """Writes the outcome if the lease still holds; retried with the lease while the database is away.
+
+    A result that comes too late is an event; it is the outcome only where the run is
+    outcome_unknown and no newer attempt was made.
+    """
+    ends = time.monotonic() + settings.LEASE_S
+    while True:
+        try:
+            return _finish_leased(lease, outcome)
+        except DatabaseError:
+            if time.monotonic() > ends:
+                raise
+            log.warning("the outcome of run %s waits for the database", lease.run.pk)
+            time.sleep(AGAIN_S)
+            close_old_connections()
+
+
+def _finish_leased(lease: Lease, outcome: Outcome) -> bool:
+    with transaction.atomic():
+        Attempt.objects.filter(run=lease.run, number=lease.attempt).update(
+            finished_at=outcome.ended_at, status=outcome.status, error_code=outcome.error_code
+        )
+        mine = lease.run.pk, lease.token
+        if outcome_write(*mine, source=Status.RUNNING, who="finish", outcome=outcome):
+            return True
+        late = outcome.status in {Status.COMPLETED, Status.FAILED}
+        if late and outcome_write(*mine, source=Status.OUTCOME_UNKNOWN, who="finish", outcome=outcome):
+            return True
+        event_add(lease.run.pk, LATE_RESULT, {"attempt": lease.attempt, "status": outcome.status})
+    log.warning("run %s: attempt %s came too late", lease.run.pk, lease.attempt)
+    return False
+
+
+def outcome_write(
+    run_id: UUID, token: UUID | None, *, source: Status, who: str, outcome: Outcome, actor: Actor = SYSTEM
+) -> bool:
+    """Moves a run from `source` to its outcome, with event and ledger, in the caller's transaction.
+
+    False when the run is not in `source` with this lease token: somebody else was first.
+    """
+    run = (
+        Run.objects.select_related("tool_version")
+        .select_for_update(of=("self",) if connection.vendor == "postgresql" else ())
+        .filter(pk=run_id, status=source, lease_token=token)
+        .first()
+    )
+    if run is None:
+        return False
+    event_add(run_id, outcome.event, {"code": outcome.error_code} if outcome.error else None)
+    digest = events_digest(RunEvent.objects.filter(run_id=run_id).order_by("seq"))
+    ledger = event_row(outcome_entry(run, outcome, digest, actor))
+    transition(
+        Run.objects.filter(pk=run_id),
+        source=source,
+        target=outcome.status,
+        who=who,
+        completed_at=timezone.now(),
+        duration_ms=outcome.duration_ms,
+        result=outcome.data if outcome.status is Status.COMPLETED else None,
+        result_hash=outcome.result_hash,
+        error=outcome.error,
+        resources=dict(outcome.resources),
+        warnings=[*run.warnings, *outcome.warnings],
+        outcome_leaf=ledger.leaf,
+    )
+    rows_write([ledger])
+    run_wake(run_id)
+    return True

@@ -1,0 +1,33 @@
+"""What is asked again between claim and start: do the rights still hold, and is there time left?"""
+
+from datetime import UTC, datetime
+
+from execution.models import Run, Status
+from execution.runs.outcomes import Outcome, failure
+from registry.selectors import call_decide, tool_resolve_version
+from security.tokens import principal_of
+
+
+def gate(run: Run) -> Outcome | None:
+    """The outcome that ends a claimed run before its start, or None when it may start.
+
+    Only rights are asked again. What expired after the call was accepted does not matter; what
+    was revoked does.
+    """
+    now = datetime.now(UTC)
+    if run.cancel_asked_at:
+        return failure("CANCELLED", "The run was cancelled before it started.", at=now, status=Status.CANCELLED)
+    if run.deadline_at and run.deadline_at <= now:
+        return failure("TIMEOUT", "The run's deadline passed before it could start.", at=now, status=Status.TIMEOUT)
+    if run.token_id is None:
+        return None
+    principal, state = principal_of(run.token_id)
+    found = tool_resolve_version(run.tool_version, run.persona_id)
+    decision = call_decide(principal, found, token_state=state, at=run.created_at)
+    if decision.allowed:
+        return None
+    failed = decision.failure
+    code = failed.code if failed else "PERMISSION_DENIED"
+    code = "PERMISSION_DENIED" if code in {"TOOL_NOT_FOUND", "UNAUTHENTICATED"} else code
+    reason = failed.reason if failed else "The decision changed."
+    return failure(code, f"Refused before the start: {reason}", at=now, details={"decision": decision.as_dict()})

@@ -1,0 +1,143 @@
+"""What the API's description says of calls and runs: bodies, answers, examples, errors."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
+
+from core.openapi import ERROR, PROBLEMS
+
+_TIME = {"type": ["string", "null"], "format": "date-time"}
+METADATA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "run_id": {"type": "string", "format": "uuid"},
+        "tool": {"type": "string"},
+        "version": {"type": "string"},
+        "status": {"type": "string"},
+        "created_at": _TIME,
+        "started_at": _TIME,
+        "completed_at": _TIME,
+        "duration_ms": {"type": ["number", "null"]},
+        "attempts": {"type": "integer"},
+        "arguments_hash": {"type": "string"},
+        "result_hash": {"type": ["string", "null"]},
+        "cached": {"type": "boolean"},
+        "degraded": {"type": "boolean"},
+        "sandbox": {"type": ["string", "null"]},
+        "resources": {"type": "object"},
+        "audit_leaf": {"type": ["string", "null"]},
+        "warnings": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["run_id", "tool", "version", "status", "attempts", "arguments_hash", "warnings"],
+}
+RESULT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "success": {"type": ["boolean", "null"], "description": "null until the run has its outcome"},
+        "data": {},
+        "error": {"anyOf": [ERROR, {"type": "null"}]},
+        "metadata": METADATA,
+    },
+    "required": ["success", "data", "error", "metadata"],
+}
+CALL: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "arguments": {"type": "object"},
+        "version": {"type": "string", "description": "1, 1.4 or 1.4.0; the active version by default"},
+        "context": {
+            "type": "object",
+            "properties": {
+                "session_id": {"type": "string"},
+                "task_id": {"type": "string"},
+                "loop_id": {"type": "string"},
+                "agent_id": {"type": "string"},
+                "user_id": {"type": "string"},
+                "project": {},
+            },
+            "additionalProperties": False,
+        },
+        "context_data": {"type": "object"},
+        "hints": {"type": "object"},
+        "limits": {
+            "type": "object",
+            "properties": {
+                "timeoutMs": {"type": "integer", "minimum": 1},
+                "maxOutputBytes": {"type": "integer", "minimum": 1},
+            },
+            "additionalProperties": False,
+        },
+        "isolation_level": {"type": "string", "enum": ["none", "basic", "strict", "paranoid"]},
+    },
+    "additionalProperties": False,
+}
+EVENT_LIST: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "events": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "seq": {"type": "integer"},
+                    "event": {"type": "string"},
+                    "number": {"type": "integer"},
+                    "at": {"type": "string", "format": "date-time"},
+                    "data": {"type": "object"},
+                },
+            },
+        }
+    },
+}
+_PREFER = OpenApiParameter(
+    "Prefer", str, OpenApiParameter.HEADER, description="`wait=N` (seconds, at most 120) or `respond-async` (RFC 7240)."
+)
+_KEY = OpenApiParameter(
+    "Idempotency-Key", str, OpenApiParameter.HEADER, description="Repeating a call with the same key returns its run."
+)
+_WAIT = OpenApiParameter("wait", int, description="Seconds to wait for the outcome, at most 120.")
+_HELLO = OpenApiExample("echo", value={"arguments": {"text": "hello"}}, request_only=True)
+
+
+def _answers(success: dict[int, Any], *problems: int) -> dict[int, Any]:
+    return success | {status: PROBLEMS[status] for status in problems}
+
+
+_RESULT = OpenApiResponse(RESULT, description="The run's result; a tool's failure is 200 with `success` false.")
+EXECUTE: dict[str, Any] = {
+    "operation_id": "tool_execute",
+    "summary": "Call a tool",
+    "request": {"application/json": CALL},
+    "parameters": [_PREFER, _KEY],
+    "examples": [_HELLO],
+    "responses": _answers(
+        {200: _RESULT, 202: OpenApiResponse(RESULT, description="Accepted, not finished; see Location.")},
+        400, 401, 403, 404, 409, 413, 422, 503,
+    ),
+}
+RUN: dict[str, Any] = {
+    "operation_id": "run_get",
+    "summary": "Read a run, or wait for its outcome",
+    "parameters": [_WAIT],
+    "responses": _answers({200: _RESULT}, 401, 404, 422, 503),
+}
+EVENTS: dict[str, Any] = {
+    "operation_id": "run_events",
+    "summary": "Read a run's events",
+    "parameters": [OpenApiParameter("after", int, description="Only events after this number.")],
+    "responses": _answers({200: OpenApiResponse(EVENT_LIST, description="In order.")}, 401, 404, 503),
+}
+CANCEL: dict[str, Any] = {
+    "operation_id": "run_cancel",
+    "summary": "Cancel a run",
+    "request": None,
+    "responses": _answers(
+        {
+            200: OpenApiResponse(
+                {"type": "object", "properties": {"cancelled": {"type": "boolean"}}},
+                description="False when the run had its outcome already.",
+            )
+        },
+        401, 404, 503,
+    ),
+}

@@ -1,0 +1,56 @@
+"""What an attempt ended with, as a value, before anything is written."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from core.errors import error_object
+from core.json.canonical import canonical
+from execution.models import Status
+
+CALL_REQUESTED, CALL_COMPLETED, CALL_FAILED = "TOOL_CALL_REQUESTED", "TOOL_CALL_COMPLETED", "TOOL_CALL_FAILED"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One attempt's end. `data` is the normalised result and `encoded` its canonical bytes, on success.
+
+    Times in UTC; `duration_ms` counts the tool's own work.
+    """
+
+    status: Status
+    started_at: datetime
+    ended_at: datetime
+    duration_ms: float
+    data: Any = None
+    encoded: bytes = b""
+    error: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    resources: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def result_hash(self) -> bytes | None:
+        """SHA-256 of the canonical result; None without a result."""
+        return hashlib.sha256(self.encoded).digest() if self.encoded else None
+
+    @property
+    def event(self) -> str:
+        return CALL_COMPLETED if self.status is Status.COMPLETED else CALL_FAILED
+
+    @property
+    def error_code(self) -> str:
+        return str(self.error["code"]) if self.error else ""
+
+
+def failure(
+    code: str, message: str, *, at: datetime, status: Status = Status.FAILED, details: Mapping[str, Any] | None = None
+) -> Outcome:
+    """An outcome without a result that took no time of the tool's."""
+    return Outcome(status, at, at, 0.0, error=error_object(code, message, details=details))
+
+
+def success(data: Any, *, started_at: datetime, ended_at: datetime, duration_ms: float) -> Outcome:
+    """A completed outcome. Raises CanonicalError when the data is not JSON."""
+    return Outcome(Status.COMPLETED, started_at, ended_at, duration_ms, data=data, encoded=canonical(data))

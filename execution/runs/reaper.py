@@ -1,0 +1,75 @@
+"""Reaping: what becomes of a run whose lease is over."""
+
+import logging
+from datetime import UTC, datetime, timedelta
+
+from django.db import connection, transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
+
+from core.clock import lease_boot, lease_now
+from execution.models import Attempt, Run, Status
+from execution.runs.bells import ring
+from execution.runs.events import LEASE_LOST, RETRY, event_add
+from execution.runs.finish import outcome_write
+from execution.runs.outcomes import failure
+from execution.runs.states import transition
+
+log = logging.getLogger(__name__)
+ATTEMPTS_MAX = 3
+BATCH = 100
+
+
+def _over() -> QuerySet[Run]:
+    boot = lease_boot()
+    return Run.objects.filter(Q(lease_ends__lt=lease_now()) | ~Q(lease_boot=boot), status=Status.RUNNING)
+
+
+def runs_reap() -> int:
+    """Takes runs from lost workers; returns how many. At most 100 a call."""
+    reaped = 0
+    for run_id in list(_over().values_list("pk", flat=True)[:BATCH]):
+        with transaction.atomic():
+            postgres = connection.vendor == "postgresql"
+            run = (
+                _over()
+                .select_related("tool_version")
+                .select_for_update(skip_locked=postgres, of=("self",) if postgres else ())
+                .filter(pk=run_id)
+                .first()
+            )
+            if run is not None:
+                _reap(run)
+                reaped += 1
+    return reaped
+
+
+def _reap(run: Run) -> None:
+    attempt = Attempt.objects.get(run=run, number=run.attempt)
+    Attempt.objects.filter(pk=attempt.pk).update(status="lost", finished_at=Now())
+    event_add(run.pk, LEASE_LOST, {"attempt": run.attempt, "worker": attempt.worker})
+    here = Run.objects.filter(pk=run.pk, lease_token=run.lease_token)
+    if attempt.started_at and not (run.tool_version.is_pure or run.tool_version.is_idempotent):
+        transition(here, source=Status.RUNNING, target=Status.OUTCOME_UNKNOWN, who="reaper")
+        log.error("run %s of %s: outcome unknown", run.pk, run.tool)
+    elif run.attempt >= ATTEMPTS_MAX:
+        outcome = failure("WORKER_LOST", f"The worker died in each of {run.attempt} attempts.", at=datetime.now(UTC))
+        outcome_write(run.pk, run.lease_token, source=Status.RUNNING, who="reaper", outcome=outcome)
+    else:
+        # A lost run of a web process goes to the workers.
+        changes = {"due_at": Now(), "lease_ends": None, "inline": False}
+        transition(here, source=Status.RUNNING, target=Status.PENDING, who="reaper", **changes)
+        event_add(run.pk, RETRY, {"attempt": run.attempt + 1})
+        transaction.on_commit(lambda: ring(run.queue))
+
+
+def retries_due() -> int:
+    """Makes runs whose waiting time is over due again; returns how many."""
+    due = Run.objects.filter(due_at__lte=Now())
+    return transition(due, source=Status.WAITING_RETRY, target=Status.PENDING, who="steward")
+
+
+def inline_release(older_than_s: float = 60.0) -> int:
+    """Gives runs that a web process accepted and never claimed (it died) to the workers."""
+    old = Run.objects.filter(inline=True, status=Status.PENDING, created_at__lt=Now() - timedelta(seconds=older_than_s))
+    return old.update(inline=False, due_at=F("created_at"))

@@ -1,0 +1,119 @@
+"""Reads the body of an execute call into a value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.errors import InvalidRequest, ToolHubError
+from registry.models import ToolVersion
+
+MEMBERS = {
+    "arguments": dict,
+    "version": str,
+    "context": dict,
+    "context_data": dict,
+    "hints": dict,
+    "limits": dict,
+    "isolation_level": str,
+}
+CONTEXT_MEMBERS = ("session_id", "task_id", "loop_id", "agent_id", "user_id", "project")
+LIMITS = {"timeoutMs": "timeout_ms", "maxOutputBytes": "max_output_bytes"}
+ISOLATION_LEVELS = ("none", "basic", "strict", "paranoid")
+_WORDS = {dict: "an object", str: "a string"}
+
+
+@dataclass(frozen=True)
+class CallRequest:
+    """What the caller asks for, checked for form but not yet against the tool."""
+
+    arguments: dict[str, Any]
+    version: str | None = None
+    context: dict[str, Any] = field(default_factory=dict)
+    context_data: dict[str, Any] = field(default_factory=dict)
+    hints: dict[str, Any] = field(default_factory=dict)
+    limits: dict[str, int] = field(default_factory=dict)
+    isolation_level: str | None = None
+
+    def recorded(self) -> dict[str, Any]:
+        """What stands in the run beside the arguments; empty members are left out."""
+        members = {
+            "context": self.context,
+            "context_data": self.context_data,
+            "hints": self.hints,
+            "limits": self.limits,
+            "isolation_level": self.isolation_level,
+        }
+        return {name: value for name, value in members.items() if value}
+
+
+def request_read(body: Any) -> CallRequest:
+    """The call request in a parsed body. Raises InvalidRequest with a pointer to each fault."""
+    if not isinstance(body, dict):
+        raise InvalidRequest("The body must be an object with `arguments`.")
+    unknown = [f"/{name}" for name in body if name not in MEMBERS]
+    if unknown:
+        errors = [{"pointer": at, "message": f"Unknown. Known: {', '.join(MEMBERS)}."} for at in unknown]
+        raise ToolHubError("The request has unknown members.", code="UNKNOWN_MEMBER", errors=errors)
+    errors = [
+        {"pointer": f"/{name}", "message": f"This must be {_WORDS[MEMBERS[name]]}."}
+        for name, value in body.items()
+        if not isinstance(value, MEMBERS[name])
+    ]
+    if not errors:
+        errors = [*_context_errors(body.get("context", {})), *_limit_errors(body.get("limits", {}))]
+    level = body.get("isolation_level")
+    if not errors and level is not None and level not in ISOLATION_LEVELS:
+        errors = [{"pointer": "/isolation_level", "message": f"One of {', '.join(ISOLATION_LEVELS)}."}]
+    if errors:
+        raise InvalidRequest("The request does not fit.", errors=errors)
+    return CallRequest(**{"arguments": {}, **body})
+
+
+def _context_errors(context: Mapping[str, Any]) -> list[dict[str, str]]:
+    errors = []
+    for name, value in context.items():
+        if name not in CONTEXT_MEMBERS:
+            errors.append({"pointer": f"/context/{name}", "message": f"Unknown. Known: {', '.join(CONTEXT_MEMBERS)}."})
+        elif name != "project" and not (isinstance(value, str) and 1 <= len(value) <= 128):
+            errors.append({"pointer": f"/context/{name}", "message": "This must be a string of 1 to 128 characters."})
+    return errors
+
+
+def _limit_errors(limits: Mapping[str, Any]) -> list[dict[str, str]]:
+    errors = []
+    for name, value in limits.items():
+        if name not in LIMITS:
+            errors.append({"pointer": f"/limits/{name}", "message": f"Unknown. Known: {', '.join(LIMITS)}."})
+        elif not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            errors.append({"pointer": f"/limits/{name}", "message": "This must be a whole number above 0."})
+    return errors
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The bounds in force for a run: timeout in ms, output in bytes, and what was asked in vain."""
+
+    timeout_ms: int
+    max_output_bytes: int
+    warnings: tuple[str, ...]
+
+
+def bounds_of(version: ToolVersion, request: CallRequest) -> Bounds:
+    """The tool's bounds, tightened by the caller's. A looser wish is ignored with a warning."""
+    values = {"timeoutMs": version.timeout_ms, "maxOutputBytes": version.max_output_bytes}
+    warnings = []
+    for name, asked in request.limits.items():
+        if asked > values[name]:
+            warnings.append(f"limits.{name} was ignored: the tool allows at most {values[name]}.")
+        values[name] = min(values[name], asked)
+    if request.isolation_level == "none":
+        warnings.append("isolation_level none was ignored: a call may only ask for more isolation.")
+    return Bounds(values["timeoutMs"], values["maxOutputBytes"], tuple(warnings))
+
+
+def isolation_check(version: ToolVersion, request: CallRequest) -> None:
+    """Refuses a wish for isolation that the tool's runner cannot give. Raises ToolHubError."""
+    if version.runner == "builtin" and request.isolation_level in {"strict", "paranoid"}:
+        raise ToolHubError(
+            f"{version.tool.name} is built in: it runs as trusted code without a sandbox.", code="SANDBOX_UNAVAILABLE"
+        )

@@ -1,0 +1,48 @@
+"""The one result shape: `{success, data, error, metadata}`, everywhere."""
+
+from typing import Any
+
+import orjson
+
+from core.json.canonical import canonical
+from execution.models import Run, Status
+from execution.runs.events import iso
+from execution.runs.states import FINAL
+
+
+def metadata_of(run: Run) -> dict[str, Any]:
+    """The `metadata` member. Times RFC 3339 UTC, durations ms, hashes hex."""
+    return {
+        "run_id": str(run.pk),
+        "tool": run.tool,
+        "version": run.tool_version.version,
+        "status": run.status,
+        "created_at": iso(run.created_at),
+        "started_at": iso(run.started_at),
+        "completed_at": iso(run.completed_at),
+        "duration_ms": run.duration_ms,
+        "attempts": run.attempt,
+        "arguments_hash": bytes(run.arguments_hash).hex(),
+        "result_hash": bytes(run.result_hash).hex() if run.result_hash else None,
+        "cached": False,
+        "degraded": False,
+        "sandbox": "none" if run.tool_version.runner == "builtin" else None,
+        "resources": run.resources,
+        "audit_leaf": bytes(run.outcome_leaf).hex() if run.outcome_leaf else None,
+        "warnings": run.warnings,
+    }
+
+
+def envelope(run: Run) -> dict[str, Any]:
+    """The result of a run. `success` is null until there is an outcome.
+
+    `data` holds exactly the canonical bytes that `result_hash` is over.
+    """
+    done = run.status in FINAL
+    completed = run.status == Status.COMPLETED
+    return {
+        "success": completed if done else None,
+        "data": orjson.Fragment(canonical(run.result)) if completed else None,
+        "error": run.error,
+        "metadata": metadata_of(run),
+    }

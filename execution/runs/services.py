@@ -1,0 +1,177 @@
+"""The write doors of runs: submit and cancel."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from audit.denials import denial_record
+from audit.ledger import Entry, record
+from core.actors import Actor
+from core.errors import NotFound, ToolHubError
+from core.json.canonical import CanonicalError, canonical
+from core.metrics import RUNS
+from execution.models import IdempotencyKey, Run, Status
+from execution.runners import call_run
+from execution.runners.call import call_of
+from execution.runs.accept import Accepted, accept_finished, accept_pending
+from execution.runs.claim import claim_this
+from execution.runs.entries import refused_entry
+from execution.runs.events import CANCEL_ASKED, event_add
+from execution.runs.finish import outcome_write
+from execution.runs.outcomes import failure
+from execution.runs.requests import CallRequest, bounds_of, isolation_check
+from execution.runs.states import FINAL
+from execution.runs.worker import run_perform
+from registry.models import ToolVersion
+from registry.schemas import input_validator, problems_of
+from registry.selectors import ResolvedTool, call_decide, tool_missing, tool_resolve
+from security.principals import PersonaPrincipal
+
+# Runners whose quick tools may be carried out in a web process.
+INLINE_RUNNERS = frozenset({"builtin", "http", "mcp"})
+KEY_MAX = 255
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How the caller wants to be served: seconds to wait, and whether at once with 202."""
+
+    wait_s: float
+    detached: bool = False
+
+
+def run_submit(
+    *, principal: PersonaPrincipal, name: str, request: CallRequest, manner: Manner, key: str | None = None
+) -> Run:
+    """Takes a call through every check and accepts it; carries it out here when it is quick.
+
+    Order: found, allowed, arguments, then the run. Raises NotFound (404), Denied (403),
+    InvalidRequest (422), Conflict (409), Overloaded (503). What is refused leaves an event in
+    the ledger and no run.
+    """
+    found = _resolve(principal, name, request)
+    decision = _decide(principal, found)
+    accepted = _accept(principal, found.version, request, decision, key)
+    if key and (earlier := _earlier_run(accepted)):
+        return earlier
+    try:
+        run = _carry_out(accepted, manner)
+    except IntegrityError:
+        # Of many equal calls at once one wins the key; the others return its run.
+        if key and (winner := _earlier_run(accepted)):
+            return winner
+        raise
+    RUNS.labels("inline" if run.inline else "queued").inc()
+    return run
+
+
+def _resolve(principal: PersonaPrincipal, name: str, request: CallRequest) -> ResolvedTool:
+    try:
+        return tool_resolve(name, principal.persona_id, request.version)
+    except NotFound as error:
+        _refuse(principal, name, error, {"reason": error.message})
+        raise
+
+
+def _decide(principal: PersonaPrincipal, found: ResolvedTool) -> tuple[str, ...]:
+    """The warnings of a call that is allowed; raises for one that is not."""
+    decision = call_decide(principal, found)
+    failed = decision.failure
+    if failed is None:
+        return tuple(decision.warnings)
+    explained = {"decision": decision.as_dict()}
+    if failed.code == "TOOL_NOT_FOUND":
+        missing = tool_missing(found.name)
+        _refuse(principal, found.name, missing, explained)
+        raise missing
+    remedy = [f"{failed.remedy} ({failed.who} can.)"] if failed.remedy else []
+    error = ToolHubError(failed.reason, code=failed.code, suggestions=remedy, data=explained)
+    _refuse(principal, found.name, error, explained)
+    raise error
+
+
+def _refuse(principal: PersonaPrincipal, tool: str, error: ToolHubError, why: dict[str, Any]) -> None:
+    entry = refused_entry(principal, tool, error.code, why)
+    denial_record(entry, persona=principal.persona, tool=tool[:64], code=error.code)
+
+
+def _accept(
+    principal: PersonaPrincipal, version: ToolVersion, request: CallRequest, warnings: tuple[str, ...], key: str | None
+) -> Accepted:
+    try:
+        _arguments_check(version, request)
+        isolation_check(version, request)
+        if key is not None and not 1 <= len(key) <= KEY_MAX:
+            raise ToolHubError(f"Idempotency-Key must have 1 to {KEY_MAX} characters.", code="INVALID_REQUEST")
+        encoded = canonical(request.arguments)
+        canonical(request.recorded())
+    except CanonicalError as error:
+        raise ToolHubError(f"The request is not exact JSON: {error}", code="INVALID_REQUEST") from error
+    except ToolHubError as error:
+        _refuse(principal, version.tool.name, error, {"errors": [e["pointer"] for e in error.errors]})
+        raise
+    bounds = bounds_of(version, request)
+    return Accepted(principal, version, request, bounds, encoded, (*warnings, *bounds.warnings), key)
+
+
+def _arguments_check(version: ToolVersion, request: CallRequest) -> None:
+    problems = problems_of(input_validator(version.digest, version.definition), request.arguments)
+    if problems:
+        errors = [{"pointer": f"/arguments{p['pointer']}", "message": p["message"]} for p in problems]
+        raise ToolHubError(
+            f"The arguments do not fit {version.tool.name}: {problems[0]['message']}",
+            code="INVALID_ARGUMENTS",
+            errors=errors,
+        )
+
+
+def _earlier_run(accepted: Accepted) -> Run | None:
+    """The run of an earlier call with this key. Raises ToolHubError (409) when that call was another."""
+    row = (
+        IdempotencyKey.objects.select_related("run__tool_version")
+        .filter(persona_id=accepted.principal.persona_id, key=accepted.key, expires_at__gt=timezone.now())
+        .first()
+    )
+    if row is None:
+        return None
+    if bytes(row.request_hash) != accepted.request_hash():
+        raise ToolHubError("This Idempotency-Key was used for another request.", code="IDEMPOTENCY_CONFLICT")
+    return row.run
+
+
+def _carry_out(accepted: Accepted, manner: Manner) -> Run:
+    version = accepted.version
+    quick = accepted.bounds.timeout_ms <= min(manner.wait_s * 1000, settings.INLINE_MAX_MS)
+    if not settings.INLINE or manner.detached or not quick or version.runner not in INLINE_RUNNERS:
+        return accept_pending(accepted, inline=False)
+    if version.runner == "builtin" and version.is_pure and not version.uses_network:
+        run = accepted.run(inline=True)
+        return accept_finished(accepted, run, call_run(call_of(run, inline=True, attempt=1)))
+    run = accept_pending(accepted, inline=True)
+    lease = claim_this(run)
+    if lease:
+        run_perform(lease, inline=True)
+    return Run.objects.select_related("tool_version").get(pk=run.pk)
+
+
+def run_cancel(*, by: Actor, run: Run) -> bool:
+    """Asks a run to stop. True when it will, or has; false when it has its outcome already.
+
+    One that waits ends at once. One that runs is told by its worker's next beat.
+    """
+    with transaction.atomic():
+        here = Run.objects.filter(pk=run.pk)
+        asked = here.exclude(status__in=FINAL).update(cancel_asked_at=timezone.now())
+        if not asked:
+            return False
+        event_add(run.pk, CANCEL_ASKED, {"by": by.name})
+        record(Entry("run.cancel_asked", by, "tool", run.tool, {}, run.pk))
+        for waiting in (Status.PENDING, Status.WAITING_RETRY):
+            outcome = failure("CANCELLED", f"Cancelled by {by.name}.", at=timezone.now(), status=Status.CANCELLED)
+            if outcome_write(run.pk, None, source=waiting, who="caller", outcome=outcome, actor=by):
+                break
+    return True
+

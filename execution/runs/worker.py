@@ -1,0 +1,55 @@
+"""Carrying a claimed run out: gates, start, runner, finish. Used by workers and by web processes alike."""
+
+import logging
+from datetime import UTC, datetime
+
+from django.db import transaction
+
+from execution.models import Run, Status
+from execution.runners import call_run
+from execution.runners.call import call_of
+from execution.runs.claim import Lease, claim_next, lease_start
+from execution.runs.finish import run_finish
+from execution.runs.gates import gate
+from execution.runs.heart import HEART
+from execution.runs.outcomes import Outcome, failure
+
+log = logging.getLogger(__name__)
+
+
+def queue_work(queue: str) -> int:
+    """Carries out what is due in a queue until nothing is; returns how many runs that were."""
+    done = 0
+    while lease := claim_next(queue):
+        run_perform(lease)
+        done += 1
+    return done
+
+
+def run_perform(lease: Lease, *, inline: bool = False) -> bool:
+    """Takes a claimed run to its outcome. True when this attempt's outcome was recorded."""
+    refusal = gate(lease.run)
+    if refusal is not None:
+        return run_finish(lease, refusal)
+    call = call_of(lease.run, inline=inline, attempt=lease.attempt)
+    with HEART.beating(lease, call):
+        if not lease_start(lease):
+            log.warning("run %s: the lease was lost before the start", lease.run.pk)
+            return False
+        try:
+            outcome = call_run(call)
+        except Exception:
+            # A runner promises never to raise; if it does, that is our mistake and still one outcome.
+            log.exception("the runner of run %s failed", lease.run.pk)
+            outcome = failure("INTERNAL", "The runner made a mistake. It is logged.", at=datetime.now(UTC))
+        return run_finish(lease, _cancelled(lease.run, outcome))
+
+
+def _cancelled(run: Run, outcome: Outcome) -> Outcome:
+    """A tool that stopped because cancel was asked is cancelled; one that succeeded all the same succeeded."""
+    if outcome.status is Status.CANCELLED:
+        with transaction.atomic():
+            asked = Run.objects.filter(pk=run.pk, cancel_asked_at__isnull=False).exists()
+        if not asked:
+            return failure("WORKER_LOST", "The lease was lost while the tool ran.", at=outcome.ended_at)
+    return outcome

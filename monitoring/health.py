@@ -1,0 +1,53 @@
+"""Is the hub fit to serve? Each check answers ok or says what is wrong."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from celery import current_app
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+
+@dataclass(frozen=True)
+class Health:
+    """A check's answer: name, whether it holds, and for people what is wrong."""
+
+    name: str
+    ok: bool
+    reason: str = ""
+
+
+def _database() -> Health:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return Health("database", False, "The database does not answer.")
+    return Health("database", True)
+
+
+def _migrations() -> Health:
+    try:
+        executor = MigrationExecutor(connection)
+        missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError:
+        return Health("migrations", False, "The database does not answer.")
+    reason = f"{len(missing)} migrations are missing: run `manage.py migrate`." if missing else ""
+    return Health("migrations", not missing, reason)
+
+
+def _broker() -> Health:
+    try:
+        with current_app.connection_for_write() as wire:
+            wire.ensure_connection(max_retries=1, interval_start=0, timeout=2)
+    except Exception as error:  # each transport raises errors of its own
+        return Health("broker", False, f"The broker does not answer ({type(error).__name__}); calls still wait safely.")
+    return Health("broker", True)
+
+
+CHECKS: tuple[Callable[[], Health], ...] = (_database, _migrations, _broker)
+
+
+def health_checks() -> list[Health]:
+    """Every check's answer, in order."""
+    return [check() for check in CHECKS]

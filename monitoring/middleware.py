@@ -1,0 +1,26 @@
+"""Counts and times every request, outermost."""
+
+import time
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+from core.metrics import LATENCY, REQUESTS
+
+Handler = Callable[[HttpRequest], HttpResponse]
+
+
+class RequestMetricsMiddleware:
+    """Labels by the view's name, never by the path, so that callers cannot make new series."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        begun = time.perf_counter()
+        response = self.get_response(request)
+        match = request.resolver_match
+        view = (match.view_name or "unnamed") if match else "none"
+        REQUESTS.labels(view, request.method, response.status_code).inc()
+        LATENCY.labels(view).observe(time.perf_counter() - begun)
+        return response

@@ -1,0 +1,11 @@
+"""Addresses for machines."""
+
+from django.urls import path
+
+from monitoring.views import healthz, metrics, readyz
+
+urlpatterns = [
+    path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
+]

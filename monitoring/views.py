@@ -1,0 +1,58 @@
+"""What machines ask: alive, ready, and the figures."""
+
+import ipaddress
+import os
+
+import orjson
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest, multiprocess
+
+from monitoring.gauges import RunGauges
+from monitoring.health import health_checks
+
+# What may fail while the hub still serves: without the broker calls wait, and quick ones are carried out.
+SOFT = frozenset({"broker"})
+
+
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """200 while this process answers; asks nothing else."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    """200 when the hub can take calls, else 503; the body names each check."""
+    checks = health_checks()
+    ready = all(check.ok or check.name in SOFT for check in checks)
+    body = {"ready": ready, "checks": [{"name": c.name, "ok": c.ok, "reason": c.reason} for c in checks]}
+    response = HttpResponse(orjson.dumps(body), status=200 if ready else 503, content_type="application/json")
+    if not ready:
+        response["Retry-After"] = "5"
+    return response
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Prometheus text, for this machine or for who has TOOLHUB_METRICS_TOKEN; 404 for others."""
+    if not _may_read(request):
+        raise Http404
+    registry: CollectorRegistry = REGISTRY
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        registry = CollectorRegistry()
+        multiprocess.MultiProcessCollector(registry)
+    own = CollectorRegistry()
+    own.register(RunGauges())
+    return HttpResponse(generate_latest(registry) + generate_latest(own), content_type=CONTENT_TYPE_LATEST)
+
+
+def _may_read(request: HttpRequest) -> bool:
+    if settings.METRICS_TOKEN:
+        given = request.headers.get("Authorization", "")
+        return constant_time_compare(given, f"Bearer {settings.METRICS_TOKEN}")
+    # Behind a proxy every caller seems local; such a hub sets a token.
+    forwarded = any(name in request.headers for name in ("X-Forwarded-For", "Forwarded", "X-Real-IP"))
+    return not forwarded and ipaddress.ip_address(request.META["REMOTE_ADDR"]).is_loopback

@@ -1,0 +1,117 @@
+"""Which tools exist, in which version, and who sees them."""
+
+from django.db import models
+from django.utils import timezone
+
+from core.fields import CanonicalJSONField
+from security.models import Persona, User
+
+
+class Package(models.Model):
+    """What is installed: one or more tools under one name."""
+
+    name = models.CharField(max_length=64, unique=True)
+    title = models.CharField(max_length=120, blank=True)
+    description = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Release(models.Model):
+    """An immutable version of a package. `digest` is SHA-256 over manifest and files, in hex."""
+
+    package = models.ForeignKey(Package, on_delete=models.PROTECT, related_name="releases")
+    version = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64, unique=True)
+    manifest = CanonicalJSONField()
+    runner = models.CharField(max_length=16)
+    entry = models.CharField(max_length=200)
+    published_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["package", "version"], name="release_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.package.name} {self.version}"
+
+
+class Tool(models.Model):
+    """A callable with a stable name."""
+
+    name = models.CharField(max_length=64, unique=True)
+    package = models.ForeignKey(Package, on_delete=models.PROTECT, related_name="tools")
+    active = models.ForeignKey("ToolVersion", on_delete=models.PROTECT, related_name="+", null=True)
+    category = models.CharField(max_length=16, db_index=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class VersionState(models.TextChoices):
+    ACTIVE = "active", "published"
+    DEPRECATED = "deprecated", "deprecated"
+    YANKED = "yanked", "withdrawn"
+    QUARANTINED = "quarantined", "quarantined"
+
+
+class ToolVersion(models.Model):
+    """A tool as one release defines it. `definition` is MCP's Tool shape with the contract in `_meta`.
+
+    The other columns repeat what the execute path needs from the contract. Times are in ms,
+    sizes in bytes.
+    """
+
+    tool = models.ForeignKey(Tool, on_delete=models.PROTECT, related_name="versions")
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="tool_versions")
+    version = models.CharField(max_length=64)
+    state = models.CharField(max_length=16, choices=VersionState, default=VersionState.ACTIVE)
+    digest = models.CharField(max_length=64)
+    definition = CanonicalJSONField()
+    runner = models.CharField(max_length=16)
+    entry = models.CharField(max_length=200)
+    required_capabilities = CanonicalJSONField(default=list)
+    is_pure = models.BooleanField()
+    is_idempotent = models.BooleanField()
+    uses_network = models.BooleanField()
+    determinism = models.CharField(max_length=20)
+    timeout_ms = models.PositiveIntegerField()
+    max_output_bytes = models.PositiveIntegerField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["tool", "version"], name="tool_version_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.tool.name} {self.version}"
+
+
+class Assignment(models.Model):
+    """What a persona sees and may call: one tool, or all tools of a package."""
+
+    persona = models.ForeignKey(Persona, on_delete=models.CASCADE, related_name="assignments")
+    tool = models.ForeignKey(Tool, on_delete=models.CASCADE, null=True, related_name="assignments")
+    package = models.ForeignKey(Package, on_delete=models.CASCADE, null=True, related_name="assignments")
+    assigned_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["persona", "tool"], name="assign_tool_once"),
+            models.UniqueConstraint(fields=["persona", "package"], name="assign_package_once"),
+            models.CheckConstraint(
+                name="assign_one_thing",
+                condition=models.Q(tool__isnull=True) ^ models.Q(package__isnull=True),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.persona} → {self.tool or self.package}"

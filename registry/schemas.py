@@ -1,0 +1,97 @@
+"""Argument and result validation. Compiled once per tool version and kept in the process.
+
+jsonschema-rs decides and explains: offline, patterns in linear time.
+"""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jsonschema_rs
+
+from core.errors import InvalidRequest
+
+ERRORS_SHOWN = 20
+Validator = jsonschema_rs.Draft202012Validator | jsonschema_rs.Draft7Validator
+
+
+def pointer(path: Sequence[str | int]) -> str:
+    """A JSON Pointer (RFC 6901) for a path of keys and indexes."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+
+
+def validator_build(schema: Mapping[str, Any]) -> Validator:
+    """Compiles a schema by the `$schema` it names, else 2020-12. Raises InvalidRequest when it is none.
+
+    References that leave the document are refused; nothing is ever fetched.
+    """
+    _refuse_foreign_references(schema)
+    draft7 = "draft-07" in str(schema.get("$schema", ""))
+    kind = jsonschema_rs.Draft7Validator if draft7 else jsonschema_rs.Draft202012Validator
+    try:
+        return kind(
+            dict(schema), validate_formats=True, pattern_options=jsonschema_rs.RegexOptions(), offline=True
+        )
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+        raise InvalidRequest("The schema is not a valid JSON Schema.", data={"why": str(error)[:300]}) from error
+
+
+def _refuse_foreign_references(schema: object) -> None:
+    pending = [schema]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Mapping):
+            for key in ("$ref", "$dynamicRef"):
+                target = node.get(key)
+                if isinstance(target, str) and not target.startswith("#"):
+                    raise InvalidRequest(f"The schema refers outside itself: {target[:80]!r}.")
+            pending.extend(node.values())
+        elif isinstance(node, list):
+            pending.extend(node)
+
+
+def problems_of(validator: Validator, value: Any) -> list[dict[str, str]]:
+    """What does not fit, as `{pointer, message}`, at most 20; empty when all does."""
+    if validator.is_valid(value):
+        return []
+    found = []
+    for error in validator.iter_errors(value):
+        found.append({"pointer": pointer(error.instance_path), "message": error.message[:300]})
+        if len(found) == ERRORS_SHOWN:
+            break
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _cached(digest: str, which: str, source: "DefinitionSource") -> Validator | None:
+    schema = source.definition.get(which)
+    return None if schema is None else validator_build(schema)
+
+
+class DefinitionSource:
+    """Carries a definition past the cache's key: equal for equal digests."""
+
+    __slots__ = ("definition", "digest")
+
+    def __init__(self, digest: str, definition: Mapping[str, Any]) -> None:
+        self.digest = digest
+        self.definition = definition
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DefinitionSource) and other.digest == self.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+
+def input_validator(digest: str, definition: Mapping[str, Any]) -> Validator:
+    """The compiled `inputSchema` of the tool version with this digest."""
+    found = _cached(digest, "inputSchema", DefinitionSource(digest, definition))
+    if found is None:
+        raise InvalidRequest("The tool has no input schema.")
+    return found
+
+
+def output_validator(digest: str, definition: Mapping[str, Any]) -> Validator | None:
+    """The compiled `outputSchema`, or None where the tool declares none."""
+    return _cached(digest, "outputSchema", DefinitionSource(digest, definition))

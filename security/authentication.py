@@ -1,0 +1,33 @@
+"""DRF's authentication of agents by bearer token."""
+
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from security.principals import PersonaPrincipal
+from security.tokens import principal_find
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer thp_…`; `request.user` becomes a PersonaPrincipal.
+
+    401 for a missing, unknown, expired or revoked token, each with its reason.
+    """
+
+    def authenticate(self, request: Request) -> tuple[PersonaPrincipal, None] | None:
+        header = request.META.get("HTTP_AUTHORIZATION", "")
+        if not header:
+            return None
+        scheme, _, text = header.partition(" ")
+        if scheme.lower() != "bearer":
+            raise AuthenticationFailed("The Authorization header must be `Bearer` and a token.")
+        found = principal_find(text.strip())
+        if found is None:
+            raise AuthenticationFailed("The token is not known.")
+        principal, state = found
+        if state != "valid":
+            raise AuthenticationFailed(f"The token is {state}. Ask {principal.responsible} for a new one.")
+        return principal, None
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="toolhub"'

@@ -1,0 +1,34 @@
+"""Capabilities: colon-separated or dotted rights with a hierarchy and one wildcard.
+
+`a:b` is held by `a:b`, `a`, `a:*` and `*`; there are no other globs. A name with a colon is
+split at colons only, so that `network:api.example` never holds `network:api.example.org`.
+"""
+
+import re
+from collections.abc import Iterable
+
+_PART = r"[A-Za-z0-9_/\-]+"
+CAPABILITY = re.compile(rf"\*|{_PART}(?:\.{_PART})*(?:\.\*)?|{_PART}(?::[A-Za-z0-9_/.\-]+)+(?::\*)?|{_PART}:\*")
+LONGEST = 120
+
+
+def is_capability(text: str) -> bool:
+    """Whether the text is well formed (`*`, `a`, `a:b`, `a.b`, `a:*`), at most 120 characters."""
+    return len(text) <= LONGEST and CAPABILITY.fullmatch(text) is not None
+
+
+def holders(capability: str) -> tuple[str, ...]:
+    """Every grant that holds the capability, narrowest first: `a:b` → `a:b`, `a:*`, `a`, `*`."""
+    separator = ":" if ":" in capability else "."
+    parts = capability.split(separator)
+    found = [capability]
+    for size in range(len(parts) - 1, 0, -1):
+        above = separator.join(parts[:size])
+        found += [f"{above}{separator}*", above]
+    return (*found, "*")
+
+
+def held_by(capability: str, granted: Iterable[str]) -> str | None:
+    """The narrowest granted capability that holds this one, or None."""
+    have = set(granted)
+    return next((name for name in holders(capability) if name in have), None)

@@ -1,0 +1,139 @@
+"""The one decision function: may this call be made, and why (not)?
+
+It works on values only, so that the execute path, the list of tools, the console and the
+simulator all ask the same function.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from security.capabilities import held_by
+
+Verdict = Literal["pass", "warn", "fail"]
+TokenState = Literal["valid", "expired", "revoked", "none"]
+
+
+@dataclass(frozen=True)
+class GrantFact:
+    """A grant: capability and expiry (UTC), None for no end."""
+
+    capability: str
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True)
+class CallFacts:
+    """All that a decision rests on."""
+
+    now: datetime
+    persona: str
+    persona_active: bool
+    token_state: TokenState
+    responsible_active: bool
+    tool: str
+    version: str
+    version_state: Literal["active", "deprecated", "yanked", "quarantined"]
+    # What assigns the tool to the persona, in words; None when nothing does.
+    assigned_by: str | None
+    required: tuple[str, ...]
+    grants: tuple[GrantFact, ...]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule's verdict. `code` is the error a failure leads to; `who` can change it, by `remedy`."""
+
+    name: str
+    verdict: Verdict
+    reason: str
+    code: str = ""
+    remedy: str = ""
+    who: str = ""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Allowed when no check fails. The first failure decides the code."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def allowed(self) -> bool:
+        return all(check.verdict != "fail" for check in self.checks)
+
+    @property
+    def failure(self) -> Check | None:
+        return next((check for check in self.checks if check.verdict == "fail"), None)
+
+    @property
+    def warnings(self) -> list[str]:
+        return [check.reason for check in self.checks if check.verdict == "warn"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{allowed, checks: [{name, verdict, reason, code, remedy, who}]}`."""
+        return {"allowed": self.allowed, "checks": [asdict(check) for check in self.checks]}
+
+
+_ADMIN = "an admin"
+
+
+def _token(facts: CallFacts) -> Check:
+    if facts.token_state in {"expired", "revoked"}:
+        return Check("token", "fail", f"The token is {facts.token_state}.", "UNAUTHENTICATED",
+                     "Use a valid token of the persona.", _ADMIN)
+    if not facts.responsible_active:
+        return Check("token", "fail", "The person responsible for the token has left.", "PERMISSION_DENIED",
+                     "Make a token with another responsible person.", _ADMIN)
+    return Check("token", "pass", "The token is valid." if facts.token_state == "valid" else "No token is involved.")
+
+
+def _persona(facts: CallFacts) -> Check:
+    if facts.persona_active:
+        return Check("persona", "pass", f"The persona {facts.persona} is active.")
+    return Check("persona", "fail", f"The persona {facts.persona} is switched off.", "PERMISSION_DENIED",
+                 "Switch the persona on.", _ADMIN)
+
+
+def _assignment(facts: CallFacts) -> Check:
+    if facts.assigned_by:
+        return Check("assignment", "pass", f"{facts.tool} is assigned: {facts.assigned_by}.")
+    return Check("assignment", "fail", f"{facts.tool} is not assigned to {facts.persona}.", "TOOL_NOT_FOUND",
+                 f"Assign {facts.tool} or its package to {facts.persona}.", _ADMIN)
+
+
+def _version_state(facts: CallFacts) -> Check:
+    named = f"{facts.tool} {facts.version}"
+    match facts.version_state:
+        case "active":
+            return Check("version", "pass", f"{named} is published.")
+        case "deprecated":
+            return Check("version", "warn", f"{named} is deprecated.", remedy="Move to another version.", who=_ADMIN)
+        case "yanked":
+            return Check("version", "fail", f"{named} was withdrawn.", "VERSION_YANKED", "Call another version.", _ADMIN)
+    return Check("version", "fail", f"{named} is quarantined.", "QUARANTINED", "Review what changed.", _ADMIN)
+
+
+def _capabilities(facts: CallFacts) -> Check:
+    if not facts.required:
+        return Check("capabilities", "pass", f"{facts.tool} needs no capability.")
+    live = [grant.capability for grant in facts.grants if grant.expires_at is None or grant.expires_at > facts.now]
+    past = [grant.capability for grant in facts.grants if grant.capability not in live]
+    missing = [needed for needed in facts.required if held_by(needed, live) is None]
+    if not missing:
+        held = ", ".join(f"{needed} by {held_by(needed, live)}" for needed in facts.required)
+        return Check("capabilities", "pass", f"Held: {held}.")
+    expired = [needed for needed in missing if held_by(needed, past)]
+    why = "; ".join(f"{needed} is {'expired' if needed in expired else 'missing'}" for needed in missing)
+    return Check("capabilities", "fail", f"{facts.persona} may not: {why}.", "CAPABILITY_MISSING",
+                 f"Grant {', '.join(missing)} to {facts.persona}.", _ADMIN)
+
+
+# In this order; the first failure names the error. Later rules are lines of their own here.
+RULES: tuple[Callable[[CallFacts], Check], ...] = (_token, _persona, _assignment, _version_state, _capabilities)
+
+
+def decide(facts: CallFacts) -> Decision:
+    """Runs every rule, also after a failure, so that the explanation is whole."""
+    return Decision(tuple(rule(facts) for rule in RULES))

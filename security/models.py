@@ -1,0 +1,72 @@
+"""Who: people, personas, their tokens and grants."""
+
+from typing import Literal
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.utils import timezone
+
+
+class User(AbstractUser):
+    """A person who signs in to the console."""
+
+
+class Persona(models.Model):
+    """The identity under which agents act."""
+
+    name = models.SlugField(max_length=64, unique=True)
+    title = models.CharField(max_length=120, blank=True)
+    description = models.TextField(blank=True)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Token(models.Model):
+    """A persona's key. Only its prefix and SHA-256 are kept; the text is shown once."""
+
+    persona = models.ForeignKey(Persona, on_delete=models.PROTECT, related_name="tokens")
+    responsible = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=80)
+    prefix = models.CharField(max_length=16)
+    digest = models.BinaryField(max_length=32, unique=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"{self.prefix}…"
+
+    @property
+    def state(self) -> Literal["valid", "expired", "revoked"]:
+        """What the token is worth now."""
+        if self.revoked_at:
+            return "revoked"
+        return "expired" if self.expires_at <= timezone.now() else "valid"
+
+
+class Grant(models.Model):
+    """A capability that a persona holds, perhaps until a date."""
+
+    persona = models.ForeignKey(Persona, on_delete=models.CASCADE, related_name="grants")
+    capability = models.CharField(max_length=120)
+    reason = models.CharField(max_length=200)
+    granted_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("capability",)
+        constraints = (models.UniqueConstraint(fields=["persona", "capability"], name="grant_once"),)
+
+    def __str__(self) -> str:
+        return self.capability

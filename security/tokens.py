@@ -1,0 +1,66 @@
+"""Tokens: made, found and ended. About sixty lines of our own (see docs/adr/0004)."""
+
+import hashlib
+import re
+import secrets
+from datetime import timedelta
+
+from django.utils import timezone
+
+from security.decisions import GrantFact, TokenState
+from security.models import Grant, Token
+from security.principals import PersonaPrincipal
+
+# A fixed prefix lets secret scanners find leaked tokens.
+MARK = "thp_"
+SHAPE = re.compile(r"thp_[A-Za-z0-9_-]{43}")
+USED_EVERY = timedelta(minutes=1)
+
+
+def token_text() -> str:
+    """A new token's text: the mark and 256 random bits."""
+    return MARK + secrets.token_urlsafe(32)
+
+
+def token_digest(text: str) -> bytes:
+    """SHA-256; enough for 256 random bits, where a slow hash would only slow callers."""
+    return hashlib.sha256(text.encode()).digest()
+
+
+def principal_find(text: str) -> tuple[PersonaPrincipal, TokenState] | None:
+    """The principal behind a token's text, and the token's state; None for an unknown token.
+
+    Two queries: token with persona and responsible person, and the persona's grants.
+    """
+    if not SHAPE.fullmatch(text):
+        return None
+    token = Token.objects.select_related("persona", "responsible").filter(digest=token_digest(text)).first()
+    if token is None:
+        return None
+    now = timezone.now()
+    if token.state == "valid" and (token.last_used_at is None or now - token.last_used_at > USED_EVERY):
+        Token.objects.filter(pk=token.pk).update(last_used_at=now)
+    return _principal(token), token.state
+
+
+def principal_of(token_id: int) -> tuple[PersonaPrincipal, TokenState]:
+    """The principal of a token that a run was accepted with, by what holds now.
+
+    Expiry after acceptance does not matter, so an expired token counts as valid here.
+    """
+    token = Token.objects.select_related("persona", "responsible").get(pk=token_id)
+    return _principal(token), "revoked" if token.revoked_at else "valid"
+
+
+def _principal(token: Token) -> PersonaPrincipal:
+    grants = Grant.objects.filter(persona_id=token.persona_id).values_list("capability", "expires_at")
+    return PersonaPrincipal(
+        persona_id=token.persona_id,
+        persona=token.persona.name,
+        persona_active=token.persona.is_active,
+        token_id=token.pk,
+        responsible_id=token.responsible_id,
+        responsible=token.responsible.get_username(),
+        responsible_active=token.responsible.is_active,
+        grants=tuple(GrantFact(*row) for row in grants),
+    )

@@ -1,0 +1,174 @@
+"""What `make test` runs: the suite on every database and broker that is reachable.
+
+TOOLHUB_REQUIRE_SERVICES=1 makes a missing service a failure. Arguments go to pytest.
+"""
+
+import fcntl
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.services import CHECKOUT, RABBITMQ, REDIS, ROOT, Service, database_url, services
+
+# As many as run at the same time; a shape starts workers of its own, too.
+SLOTS = 2
+TAIL = 120
+ONCE = "browser or setup"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One pytest run: what it selects, the services that it needs, and its settings."""
+
+    name: str
+    select: str
+    needs: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
+
+
+SHAPES = (
+    Shape("sqlite+embedded", f"not ({ONCE})"),
+    Shape(
+        "postgres+redis",
+        f"not ({ONCE})",
+        ("PostgreSQL", "Redis"),
+        {"TOOLHUB_DATABASE_URL": database_url("redis"), "TOOLHUB_BROKER_URL": REDIS},
+    ),
+    Shape("setup", "setup"),
+    Shape(
+        "postgres+rabbitmq",
+        f"(broker or services) and not ({ONCE})",
+        ("PostgreSQL", "RabbitMQ"),
+        {"TOOLHUB_DATABASE_URL": database_url("rabbitmq"), "TOOLHUB_BROKER_URL": RABBITMQ},
+    ),
+    Shape("browser", "browser", ("chromium",)),
+)
+
+
+@dataclass
+class Outcome:
+    """Counts of one shape, and the end of its output when it failed."""
+
+    shape: Shape
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+    output: str = ""
+    broken: bool = False
+
+
+def environment(shape: Shape, data: str) -> dict[str, str]:
+    """A clean environment: no setting of the person's own hub gets into the tests."""
+    kept = ("TOOLHUB_REQUIRE_SERVICES", "TOOLHUB_TEST_")
+    own = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("TOOLHUB_", "DJANGO_", "PROMETHEUS_"))
+    }
+    own |= {key: value for key, value in os.environ.items() if key.startswith(kept)}
+    settings = {"TOOLHUB_DATA": data, "TOOLHUB_TEST_SHAPE": shape.name}
+    return {**own, **settings, "TOOLHUB_QUEUE_PREFIX": f"test.{CHECKOUT}.{shape.name}.", **shape.env}
+
+
+def run(shape: Shape, leave_out: str, arguments: list[str]) -> Outcome:
+    """Runs pytest for one shape with a data folder of its own."""
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="toolhub-test-") as folder:
+        report, data = Path(folder) / "report.xml", Path(folder) / "data"
+        data.mkdir(mode=0o700)
+        command = [sys.executable, "-m", "pytest", "-q", "--create-db", "-m", f"({shape.select}){leave_out}"]
+        command += [f"--junitxml={report}", "-o", f"cache_dir={folder}/cache", *arguments]
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment(shape, str(data)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        outcome = Outcome(shape, output=done.stdout, seconds=time.monotonic() - start)
+        if report.is_file():
+            for suite in ElementTree.parse(report).getroot().iter("testsuite"):
+                count = {key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")}
+                outcome.failed += count["failures"] + count["errors"]
+                outcome.skipped += count["skipped"]
+                outcome.passed += count["tests"] - count["failures"] - count["errors"] - count["skipped"]
+    # pytest: 0 all passed, 1 some failed, 5 nothing selected; the rest is no test result.
+    outcome.broken = done.returncode not in (0, 5) and not outcome.failed
+    return outcome
+
+
+def tell(outcome: Outcome) -> None:
+    shape = outcome.shape.name
+    bad = outcome.failed or outcome.broken
+    if bad:
+        lines = outcome.output.strip().splitlines()[-TAIL:]
+        print(
+            f"\n----- {shape}: the last {len(lines)} lines -----", *lines, f"----- {shape} -----\n", sep="\n"
+        )
+    for line in outcome.output.splitlines():
+        if line.startswith("SKIPPED") and not bad:
+            print(f"  {shape}: {line}")
+    word = "did not run to its end" if outcome.broken else f"{outcome.passed} passed, {outcome.failed} failed"
+    print(f"{shape}: {word}, {outcome.skipped} skipped ({outcome.seconds:.0f} s)", flush=True)
+
+
+def choose(found: dict[str, Service]) -> tuple[list[Shape], list[str]]:
+    """The shapes that can run, and a sentence for each group that is left out."""
+    shapes, left_out = [], []
+    for shape in SHAPES:
+        missing = [found[name] for name in shape.needs if found[name].missing]
+        if missing:
+            why = "; ".join(f"{service.name}: {service.missing}" for service in missing)
+            left_out.append(f"{shape.name} ({why})")
+        else:
+            shapes.append(shape)
+    if found["bubblewrap"].missing:
+        left_out.append(f"sandbox (bubblewrap: {found['bubblewrap'].missing})")
+    return shapes, left_out
+
+
+def main(arguments: list[str]) -> int:
+    lock = os.open(Path(__file__), os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    found = services()
+    shapes, left_out = choose(found)
+    required = os.environ.get("TOOLHUB_REQUIRE_SERVICES") == "1"
+    for group in left_out:
+        print(f"{'MISSING' if required else 'Left out'}: {group}", flush=True)
+    print(f"Running: {', '.join(shape.name for shape in shapes)}", flush=True)
+    without = " and not sandbox" if found["bubblewrap"].missing else ""
+    outcomes: list[Outcome] = []
+    telling = threading.Lock()
+
+    def perform(shape: Shape) -> None:
+        outcome = run(shape, without, arguments)
+        with telling:
+            outcomes.append(outcome)
+            tell(outcome)
+
+    with ThreadPoolExecutor(SLOTS) as pool:
+        list(pool.map(perform, shapes))
+    passed = sum(outcome.passed for outcome in outcomes)
+    failed = sum(outcome.failed + outcome.broken for outcome in outcomes) + (len(left_out) if required else 0)
+    for group in left_out:
+        print(f"{'Missing, and demanded' if required else 'Left out'}: {group}")
+    print(f"{passed} passed, {failed} failed", flush=True)
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,17 @@
+"""The addresses of the REST API, `/api/v1/`."""
+
+from django.urls import path, re_path
+
+from core.problems import api_not_found
+from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
+from registry.api import ToolDetail, ToolList
+
+urlpatterns = [
+    path("tools", ToolList.as_view(), name="api_tools"),
+    path("tools/<str:name>", ToolDetail.as_view(), name="api_tool"),
+    path("tools/<str:name>/execute", ToolExecute.as_view(), name="api_tool_execute"),
+    path("runs/<uuid:run_id>", RunDetail.as_view(), name="api_run"),
+    path("runs/<uuid:run_id>/events", RunEvents.as_view(), name="api_run_events"),
+    path("runs/<uuid:run_id>/cancel", RunCancel.as_view(), name="api_run_cancel"),
+    re_path(r"^(?P<rest>.*)$", api_not_found),
+]

@@ -1,0 +1,176 @@
+"""Reads settings from the environment: typed, loud on a bad value, secrets also from `NAME_FILE`.
+
+Every variable is declared here once, so that the settings, the docs page and the check for
+misspelt names share one list.
+"""
+
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One environment variable: its name, what it does, its default in words, and whether it is a secret."""
+
+    name: str
+    meaning: str
+    default: str
+    secret: bool = False
+
+
+VARIABLES: dict[str, Variable] = {}
+
+
+def _declare(name: str, meaning: str, default: str, *, secret: bool = False) -> None:
+    VARIABLES[name] = Variable(name, meaning, default, secret)
+
+
+def _raw(name: str) -> str | None:
+    """The variable's text, for a secret also from the file that `NAME_FILE` names; None when unset."""
+    value = os.environ.get(name)
+    file = os.environ.get(f"{name}_FILE") if VARIABLES[name].secret else None
+    if value and file:
+        raise ImproperlyConfigured(f"{name} and {name}_FILE are both set. Set one of them.")
+    if file:
+        try:
+            value = Path(file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ImproperlyConfigured(f"{name}_FILE cannot be read: {type(error).__name__}.") from error
+    return value or None
+
+
+def _read(name: str, default: T, parse: Callable[[str], T]) -> T:
+    raw = _raw(name)
+    if raw is None:
+        return default
+    try:
+        return parse(raw)
+    except ValueError as error:
+        shown = "its value" if VARIABLES[name].secret else repr(raw)
+        raise ImproperlyConfigured(f"{name}: {shown} is not valid: {error}. {VARIABLES[name].meaning}") from error
+
+
+def text(name: str, default: str, meaning: str, *, secret: bool = False, shown: str | None = None) -> str:
+    """A text setting; `shown` is the default in words, for the docs."""
+    _declare(name, meaning, shown if shown is not None else default, secret=secret)
+    return _read(name, default, str)
+
+
+def integer(name: str, default: int, meaning: str, *, least: int, most: int) -> int:
+    """A whole number between `least` and `most`, both included."""
+
+    def parse(raw: str) -> int:
+        value = int(raw)
+        if not least <= value <= most:
+            raise ValueError(f"a whole number from {least} to {most} is expected")
+        return value
+
+    _declare(name, meaning, str(default))
+    return _read(name, default, parse)
+
+
+def switch(name: str, default: bool, meaning: str) -> bool:
+    """`on` or `off` (also 1/0, true/false, yes/no)."""
+    words = {"on": True, "1": True, "true": True, "yes": True, "off": False, "0": False, "false": False, "no": False}
+
+    def parse(raw: str) -> bool:
+        if raw.lower() not in words:
+            raise ValueError("on or off is expected")
+        return words[raw.lower()]
+
+    _declare(name, meaning, "on" if default else "off")
+    return _read(name, default, parse)
+
+
+def names(name: str, default: tuple[str, ...], meaning: str) -> list[str]:
+    """A list separated by commas."""
+    _declare(name, meaning, ", ".join(default) or "none")
+    return _read(name, list(default), lambda raw: [part.strip() for part in raw.split(",") if part.strip()])
+
+
+def http_url(name: str, default: str, meaning: str) -> str:
+    """An absolute http(s) address without path."""
+
+    def parse(raw: str) -> str:
+        parts = urlsplit(raw)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
+            raise ValueError("an address such as https://tools.example.org is expected")
+        return raw.rstrip("/")
+
+    _declare(name, meaning, default)
+    return _read(name, default, parse)
+
+
+def secret_key(data: Path) -> str:
+    """TOOLHUB_SECRET_KEY, or the key kept in the data folder, made at the first start (mode 0600)."""
+    given = text(
+        "TOOLHUB_SECRET_KEY", "", "Signs cookies; at least 32 characters.", secret=True, shown="made in the data folder"
+    )
+    if given:
+        if len(given) < 32:
+            raise ImproperlyConfigured("TOOLHUB_SECRET_KEY is too short: use at least 32 random characters.")
+        return given
+    file = data / "secret_key"
+    try:
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return _kept_key(file)
+        with os.fdopen(descriptor, "w", encoding="ascii") as out:
+            key = secrets.token_urlsafe(48)
+            out.write(key)
+        return key
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The data folder cannot be written ({error.strerror}). Choose one with TOOLHUB_DATA."
+        ) from error
+
+
+def _kept_key(file: Path) -> str:
+    key = file.read_text(encoding="ascii").strip()
+    if len(key) < 32:
+        raise ImproperlyConfigured("The file secret_key in the data folder is damaged. Restore it, or delete it.")
+    return key
+
+
+def database(url: str) -> dict[str, object]:
+    """A DATABASES entry from `sqlite:///path` or `postgres://user:password@host:port/name`.
+
+    Raises ImproperlyConfigured with the remedy when the address names anything else.
+    """
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": unquote(parts.path[1:]) if parts.path.startswith("//") else unquote(parts.path),
+            "OPTIONS": {
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON;",
+            },
+        }
+    if parts.scheme in {"postgres", "postgresql"} and parts.path.strip("/"):
+        return {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": unquote(parts.path.lstrip("/")),
+            "USER": unquote(parts.username or ""),
+            "PASSWORD": unquote(parts.password or ""),
+            "HOST": parts.hostname or "",
+            "PORT": str(parts.port or ""),
+            "OPTIONS": {},
+        }
+    raise ImproperlyConfigured(
+        "TOOLHUB_DATABASE_URL is not valid: use sqlite:///path/to/file or postgres://user:password@host:port/name."
+    )

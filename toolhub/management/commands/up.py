@@ -1,0 +1,137 @@
+"""`manage.py up`: the whole hub on this machine, in the foreground; what `make run` calls."""
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+from argparse import ArgumentParser
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, connections
+
+from toolhub.processes import programs
+from toolhub.processes.data_folder import DataFolderError, folder_lock, folder_prepare
+from toolhub.processes.plan import Plan
+from toolhub.processes.ports import PortError, port_check
+
+
+class Command(BaseCommand):
+    help = "Prepares the data folder, then runs web, worker and steward until Ctrl-C."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
+        parser.add_argument("--port", type=int, default=8000, help="port to listen on (default 8000)")
+
+    def handle(self, *_args: Any, host: str, port: int, **_options: Any) -> None:
+        # All that the hub writes is for its own account only.
+        os.umask(0o077)
+        try:
+            folder_prepare(settings.DATA)
+            lock = folder_lock(settings.DATA)
+            port_check(host, port)
+        except (DataFolderError, PortError) as error:
+            raise CommandError(str(error)) from error
+        url = os.environ.setdefault("TOOLHUB_URL", f"http://{_shown(host)}:{port}")
+        self._prepare_static()
+        account = self._prepare_rows()
+        self._supervise(host, port, lock, self._banner(url, f"http://{_shown(host)}:{port}", account))
+
+    def _prepare_rows(self) -> str:
+        """Database, built-in tools and demo accounts; gives what demo_create has to say."""
+        said = StringIO()
+        try:
+            call_command("migrate", interactive=False, verbosity=0)
+            call_command("catalogue_sync", verbosity=0, stdout=StringIO())
+            call_command("demo_create", stdout=said)
+        except DatabaseError as error:
+            raise CommandError(
+                f"The database does not answer as it should: {str(error).strip().splitlines()[0]} "
+                "Check TOOLHUB_DATABASE_URL and that the database runs."
+            ) from error
+        finally:
+            connections.close_all()
+        # Told now as well, since a password is never shown again when a later step fails.
+        self.stdout.write(said.getvalue().rstrip())
+        return said.getvalue().strip()
+
+    def _prepare_static(self) -> None:
+        """Collects the static files anew when one of them has changed."""
+        stamp, value = settings.DATA / "static.digest", static_digest()
+        if settings.DEBUG or (
+            stamp.is_file() and stamp.read_text() == value and settings.STATIC_ROOT.is_dir()
+        ):
+            return
+        shutil.rmtree(settings.STATIC_ROOT, ignore_errors=True)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        stamp.write_text(value)
+
+    def _banner(self, url: str, local: str, account: str) -> str:
+        """What is said when the hub answers: where, who, and the first call on one line."""
+        lines = ["", f"ToolHub answers at {url}", f"Sign in: {url}/accounts/login/"]
+        lines += [f"  {line}" for line in account.splitlines()]
+        token = settings.DATA / "demo_token"
+        if token.is_file():
+            lines += ["", "The first call:", first_call(local, token.read_text().strip())]
+        return "\n".join([*lines, "", "Ctrl-C stops everything.", ""])
+
+    def _supervise(self, host: str, port: int, lock: int, banner: str) -> None:
+        """Becomes the supervisor, which is small; the pid stays. Does not return."""
+        metrics = Path(os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(settings.DATA / "metrics")))
+        if metrics == settings.DATA / "metrics":
+            shutil.rmtree(metrics, ignore_errors=True)
+        metrics.mkdir(parents=True, exist_ok=True)
+        os.environ.update(TOOLHUB_DATA=str(settings.DATA), PYTHONUNBUFFERED="1")
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolhub.settings")
+        plan = Plan(
+            [
+                programs.web(host, port, workers=settings.WEB_WORKERS, threads=settings.WEB_THREADS),
+                programs.worker(concurrency=settings.WORKERS, log_level=settings.LOG_LEVEL),
+                programs.steward(settings.ROOT),
+            ],
+            host,
+            port,
+            banner,
+            [lock],
+        )
+        with tempfile.TemporaryFile("w") as file:
+            file.write(plan.dump())
+            file.flush()
+            file.seek(0)
+            os.set_inheritable(file.fileno(), True)
+            os.set_inheritable(lock, True)
+            os.chdir(settings.ROOT)
+            self.stdout.flush()
+            command = [sys.executable, "-m", "toolhub.processes", str(file.fileno())]
+            os.execv(sys.executable, command)  # noqa: S606
+
+
+def first_call(address: str, token: str) -> str:
+    """The curl command, on one line, that runs `echo` with this token."""
+    return (
+        f'curl -s -X POST {address}/api/v1/tools/echo/execute -H "Authorization: Bearer {token}" '
+        """-d '{"arguments":{"text":"hello"}}'"""
+    )
+
+
+def static_digest() -> str:
+    """SHA-256 over names, sizes and times of all static files, and how they are stored."""
+    total = hashlib.sha256(repr(settings.STORAGES["staticfiles"]).encode())
+    for finder in get_finders():
+        for name, storage in finder.list([]):
+            status = os.stat(storage.path(name))
+            total.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return total.hexdigest()
+
+
+def _shown(host: str) -> str:
+    """The host as an address names it; 0.0.0.0 and :: are reached at this machine's own."""
+    own = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104
+    return own.get(host, f"[{host}]" if ":" in host else host)

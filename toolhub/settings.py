@@ -1,0 +1,226 @@
+"""Settings of the project, all from the environment (see env.py and docs/settings.md)."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from csp.constants import NONE, SELF
+
+from toolhub import env
+
+ROOT = env.ROOT
+VERSION = "0.1.0"
+
+DATA = Path(
+    env.text("TOOLHUB_DATA", str(ROOT / "var"), "Folder of the database, keys and spool.", shown="var/ in the project")
+).absolute()
+PUBLIC_URL = env.http_url("TOOLHUB_URL", "http://127.0.0.1:8000", "The address under which people reach the hub.")
+HTTPS = PUBLIC_URL.startswith("https://")
+DEBUG = env.switch("TOOLHUB_DEBUG", False, "Django's debug pages; never in production.")
+SECRET_KEY = env.secret_key(DATA)
+ALLOWED_HOSTS = [
+    urlsplit(PUBLIC_URL).hostname or "127.0.0.1",
+    *env.names("TOOLHUB_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"), "Further host names that are answered."),
+]
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+
+# --- the house -------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "toolhub",
+    "monitoring",
+    "execution",
+    "registry",
+    "security",
+    "audit",
+    "core",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "django_htmx",
+    "csp",
+    "rest_framework",
+    "drf_spectacular",
+]
+MIDDLEWARE = [
+    "monitoring.middleware.RequestMetricsMiddleware",
+    "core.middleware.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "toolhub.urls"
+WSGI_APPLICATION = "toolhub.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "core.context.console",
+            ],
+            "builtins": ["core.templatetags.console"],
+        },
+    }
+]
+
+# --- database --------------------------------------------------------------------------------
+DATABASES = {
+    "default": env.database(
+        env.text(
+            "TOOLHUB_DATABASE_URL",
+            f"sqlite:///{DATA / 'toolhub.sqlite3'}",
+            "sqlite:///file, or postgres://user:password@host:port/name.",
+            secret=True,
+            shown="SQLite in the data folder",
+        )
+    )
+}
+DATABASE_IS_SQLITE = "sqlite3" in str(DATABASES["default"]["ENGINE"])
+DB_POOL = env.integer("TOOLHUB_DB_POOL", 10, "Connections of one web process (PostgreSQL).", least=1, most=200)
+# Pools are for web processes; workers, the steward and commands keep one connection.
+if env.switch("TOOLHUB_WEB_PROCESS", False, "Set for web processes: they share a pool.") and not DATABASE_IS_SQLITE:
+    DATABASES["default"]["OPTIONS"] = {"pool": {"min_size": 2, "max_size": DB_POOL, "timeout": 10}}
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = None
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+if DATABASE_IS_SQLITE:
+    # Tests start real workers, which need a file.
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA / "test.sqlite3")}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en-gb"
+USE_I18N = False
+
+# --- people ----------------------------------------------------------------------------------
+AUTH_USER_MODEL = "security.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+ACCOUNT_ADAPTER = "security.signin.ClosedAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "10/m/ip,5/5m/key"}
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "overview"
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+
+# --- the web ---------------------------------------------------------------------------------
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "form-action": [SELF],
+    }
+}
+STATIC_URL = "static/"
+STATIC_ROOT = DATA / "static"
+STATICFILES_DIRS = [ROOT / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = DEBUG
+# Requests, arguments included, in bytes.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": DATA / "cache"}}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["security.authentication.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": ["core.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["core.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "core.problems.drf_exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "ToolHub",
+    "VERSION": VERSION,
+    "DESCRIPTION": "Tools for AI agents: find them, call them, prove what was called.",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+}
+
+# --- execution -------------------------------------------------------------------------------
+CATALOGUE = "catalogue"
+INLINE = env.switch("TOOLHUB_INLINE", True, "Quick tools are carried out in the web process; off sends all to workers.")
+INLINE_MAX_MS = env.integer(
+    "TOOLHUB_INLINE_MAX_MS", 2000, "Longest timeout, in ms, of a tool that runs in the web process.", least=0, most=30_000
+)
+QUEUE_MAX = env.integer(
+    "TOOLHUB_QUEUE_MAX", 10_000, "Runs that may wait; beyond that a call is answered 503.", least=1, most=10_000_000
+)
+WAITERS_MAX = env.integer(
+    "TOOLHUB_WAITERS_MAX", 64, "Callers of one web process that may wait for a run.", least=1, most=10_000
+)
+WAIT_DEFAULT_S = 30
+WAIT_MAX_S = 120
+LEASE_S = env.integer("TOOLHUB_LEASE_S", 30, "Lease of a run, in seconds; a beat comes every sixth of it.", least=3, most=3600)
+WORKERS = env.integer("TOOLHUB_WORKERS", 2, "Runs that one worker carries out at once.", least=1, most=512)
+WEB_WORKERS = env.integer(
+    "TOOLHUB_WEB_WORKERS", 1 if DATABASE_IS_SQLITE else 2, "Web processes.", least=1, most=64
+)
+WEB_THREADS = env.integer("TOOLHUB_WEB_THREADS", 16, "Threads of one web process.", least=1, most=512)
+
+BROKER_URL = env.text(
+    "TOOLHUB_BROKER_URL",
+    "embedded://",
+    "embedded:// (a folder, one machine), redis://… or amqp://….",
+    secret=True,
+    shown="embedded://",
+)
+QUEUE_PREFIX = env.text("TOOLHUB_QUEUE_PREFIX", "toolhub.", "Stands before the broker's queue names.")
+
+# --- monitoring ------------------------------------------------------------------------------
+METRICS_TOKEN = env.text(
+    "TOOLHUB_METRICS_TOKEN", "", "Bearer token for /metrics; unset: this machine only.", secret=True, shown="unset"
+)
+LOG_LEVEL = env.text("TOOLHUB_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING or ERROR.")
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "core.middleware.RequestIdFilter"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    # Answered by problems of their own; the request log is the metrics'.
+    "loggers": {"django.request": {"level": "ERROR"}, "django.security.DisallowedHost": {"level": "CRITICAL"}},
+}

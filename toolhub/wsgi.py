@@ -1,0 +1,9 @@
+"""The WSGI application, served by granian."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolhub.settings")
+os.environ.setdefault("TOOLHUB_WEB_PROCESS", "on")
+application = get_wsgi_application()

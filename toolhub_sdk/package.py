@@ -1,0 +1,116 @@
+"""A package of tools as its `toolhub.json`."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from toolhub_sdk.normalise import normalise
+from toolhub_sdk.tool import DeclaredError, Example, ToolSpec, spec_of
+
+MANIFEST_VERSION = "1"
+CONTRACT = "io.toolhub/contract"
+"""Where in an MCP tool's `_meta` the contract stands."""
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
+_NUMBER = r"(?:0|[1-9][0-9]*)"
+_SEMVER = re.compile(
+    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}"
+    rf"(?:-(?:{_NUMBER}|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:{_NUMBER}|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*))*)?"
+    r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Package:
+    """What is installed as one: name, exact version (semver 2.0.0) and what people read about it.
+
+    Raises ValueError for a malformed name or version.
+    """
+
+    name: str
+    version: str
+    title: str
+    description: str
+    license: str
+    author: str
+    keywords: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(f"A package's name matches {_NAME.pattern}, not {self.name!r}.")
+        if not _SEMVER.fullmatch(self.version):
+            raise ValueError(f"{self.version!r} is not a version like 1.4.0 (semver 2.0.0).")
+
+
+def manifest_of(module: ModuleType, package: Package, *, runtime: str = "builtin") -> dict[str, Any]:
+    """The manifest of the tools that the module defines, in the order of their definition, as plain JSON.
+
+    Raises ValueError for a module without tools or with two of one name, and ToolError INVALID_OUTPUT for
+    an example or default that is not JSON.
+    """
+    specs = [spec for value in vars(module).values() if (spec := spec_of(value)) and _is_own(value, module)]
+    names = [spec.name for spec in specs]
+    if not names or len(set(names)) != len(names):
+        raise ValueError(f"{module.__name__} has no tools, or two of one name: {', '.join(names)}.")
+    return {
+        "manifestVersion": MANIFEST_VERSION,
+        "name": package.name,
+        "version": package.version,
+        "title": package.title,
+        "description": package.description,
+        "author": {"name": package.author},
+        "license": package.license,
+        "keywords": list(package.keywords),
+        "runtime": {"type": runtime, "entry": module.__name__},
+        "tools": [_tool(spec) for spec in specs],
+    }
+
+
+def _is_own(function: object, module: ModuleType) -> bool:
+    return getattr(function, "__module__", None) == module.__name__
+
+
+def _tool(spec: ToolSpec) -> dict[str, Any]:
+    """The tool as MCP has it, so that nothing is lost on the way in or out."""
+    output = {} if spec.output_schema is None else {"outputSchema": spec.output_schema}
+    return {
+        "name": spec.name,
+        "title": spec.title,
+        "description": spec.description,
+        "inputSchema": spec.input_schema,
+        **output,
+        "annotations": {
+            "readOnlyHint": spec.side_effects == "pure",
+            "idempotentHint": spec.idempotent,
+            "openWorldHint": bool(spec.network),
+        },
+        "_meta": {CONTRACT: _contract(spec)},
+    }
+
+
+def _contract(spec: ToolSpec) -> dict[str, Any]:
+    return {
+        "category": spec.category,
+        "tags": list(spec.tags),
+        "requiredCapabilities": list(spec.capabilities),
+        "sideEffects": spec.side_effects,
+        "idempotent": spec.idempotent,
+        "determinism": spec.determinism,
+        "resourceBounds": {"timeoutMs": spec.timeout_ms, "maxOutputBytes": spec.max_output_bytes},
+        "isolation": spec.isolation,
+        "network": {"allow": list(spec.network)},
+        "errors": [_error(each) for each in spec.errors],
+        "examples": [_example(each) for each in spec.examples],
+        "function": spec.function,
+    }
+
+
+def _error(error: DeclaredError) -> dict[str, Any]:
+    return {"code": error.code, "recoverable": error.recoverable, "suggestions": list(error.suggestions)}
+
+
+def _example(example: Example) -> dict[str, Any]:
+    shown: dict[str, Any] = {"arguments": normalise(example.arguments)}
+    return shown if example.result is ... else {**shown, "result": normalise(example.result)}

@@ -1,0 +1,179 @@
+"""`@tool`: a typed function with its contract."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
+
+from toolhub_sdk.context import ToolContext
+from toolhub_sdk.convert import Converter, converted, converter_of
+from toolhub_sdk.errors import ToolError
+from toolhub_sdk.normalise import normalise
+from toolhub_sdk.schema import Schema, input_schema, output_schema, parameters_of
+from toolhub_sdk.strict_json import JSON
+
+Category: TypeAlias = Literal["system", "file", "network", "data", "memory", "code", "mcp", "custom"]
+SideEffects: TypeAlias = Literal["pure", "impure"]
+Determinism: TypeAlias = Literal["deterministic", "bounded", "non_deterministic"]
+Isolation: TypeAlias = Literal["none", "basic", "strict", "paranoid"]
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
+_ATTRIBUTE = "__toolhub_tool__"
+
+
+@dataclass(frozen=True)
+class DeclaredError:
+    """A code of the tool's own that its ToolErrors may carry, and what a caller can do about it."""
+
+    code: str
+    recoverable: bool = True
+    suggestions: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Example:
+    """A call that shows the tool, run as the self-test when its package is installed.
+
+    Without a `result` the result only has to fit the output schema, for tools that depend on the clock.
+    """
+
+    arguments: Mapping[str, Any]
+    result: Any = ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolSpec:
+    """Everything that `@tool` knows about a function. Times are ms, sizes bytes."""
+
+    name: str
+    title: str
+    description: str
+    function: str
+    category: Category
+    tags: tuple[str, ...]
+    capabilities: tuple[str, ...]
+    side_effects: SideEffects
+    idempotent: bool
+    determinism: Determinism
+    timeout_ms: int
+    max_output_bytes: int
+    isolation: Isolation
+    network: tuple[str, ...]
+    errors: tuple[DeclaredError, ...]
+    examples: tuple[Example, ...]
+    input_schema: Schema
+    output_schema: Schema | None
+    context_parameter: str | None
+    converters: Mapping[str, Converter] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(f"A tool's name matches {_NAME.pattern}, not {self.name!r}.")
+        if not self.description:
+            raise ValueError(f"{self.name} needs a docstring: it is what models read.")
+        if self.timeout_ms <= 0 or self.max_output_bytes <= 0:
+            raise ValueError(f"{self.name}: bounds are greater than 0.")
+        for value, allowed in (
+            (self.category, Category),
+            (self.side_effects, SideEffects),
+            (self.determinism, Determinism),
+            (self.isolation, Isolation),
+        ):
+            if value not in get_args(allowed):
+                raise ValueError(f"{self.name}: {value!r} is none of {', '.join(get_args(allowed))}.")
+
+
+def tool(
+    name: str | None = None,
+    *,
+    title: str | None = None,
+    category: Category = "custom",
+    capabilities: Sequence[str] = (),
+    side_effects: SideEffects = "pure",
+    idempotent: bool = True,
+    determinism: Determinism = "deterministic",
+    timeout_ms: int = 30_000,
+    max_output_bytes: int = 1_048_576,
+    tags: Sequence[str] = (),
+    examples: Sequence[Example] = (),
+    errors: Sequence[DeclaredError] = (),
+    isolation: Isolation = "strict",
+    network: Sequence[str] = (),
+) -> Callable[[_Function], _Function]:
+    """Makes a typed function a tool; the function stays as it is and can be called.
+
+    The description is the docstring, the schemas come from the annotations, a parameter of type ToolContext
+    gets the run's context. `network` lists the `host:port` it may reach. Raises TypeError for annotations
+    that have no schema, ValueError for a malformed contract.
+    """
+    if not (name is None or isinstance(name, str)):
+        raise TypeError("Write @tool() with parentheses.")
+
+    def attach(function: _Function) -> _Function:
+        parameters, context_parameter = parameters_of(function)
+        converters = {each.name: converter_of(each.annotation) for each in parameters}
+        tool_name = name or function.__name__
+        spec = ToolSpec(
+            name=tool_name,
+            title=title or tool_name.replace("_", " ").capitalize(),
+            description=_description(function),
+            function=function.__name__,
+            category=category,
+            tags=tuple(tags),
+            capabilities=tuple(capabilities),
+            side_effects=side_effects,
+            idempotent=idempotent,
+            determinism=determinism,
+            timeout_ms=timeout_ms,
+            max_output_bytes=max_output_bytes,
+            isolation=isolation,
+            network=tuple(network),
+            errors=tuple(errors),
+            examples=tuple(examples),
+            input_schema=input_schema(function),
+            output_schema=output_schema(function),
+            context_parameter=context_parameter,
+            converters={each: convert for each, convert in converters.items() if convert},
+        )
+        setattr(function, _ATTRIBUTE, spec)
+        return function
+
+    return attach
+
+
+def spec_of(function: object) -> ToolSpec | None:
+    """The contract that `@tool` attached; None for anything else."""
+    spec = getattr(function, _ATTRIBUTE, None)
+    return spec if isinstance(spec, ToolSpec) else None
+
+
+def call(function: Callable[..., object], arguments: Mapping[str, Any], context: ToolContext) -> JSON:
+    """Calls a tool with arguments that satisfy its input schema; its result as plain JSON.
+
+    Raises what the tool raises, ToolError INVALID_ARGUMENTS where a value cannot be converted to its
+    annotation, INVALID_OUTPUT where the result is not JSON, and TypeError for a function without `@tool`.
+    """
+    spec = spec_of(function)
+    if spec is None:
+        raise TypeError(f"{function!r} is no tool.")
+    try:
+        given = converted(arguments, spec.converters)
+    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+        raise ToolError("INVALID_ARGUMENTS", f"An argument does not fit its type: {error}") from error
+    if spec.context_parameter is not None:
+        given[spec.context_parameter] = context
+    return normalise(function(**given))
+
+
+def _description(function: Callable[..., object]) -> str:
+    """The docstring with each paragraph on one line; lists and indented lines stay as they are."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    return "\n\n".join(_unwrapped(each) for each in paragraphs).strip()
+
+
+def _unwrapped(paragraph: str) -> str:
+    lines = paragraph.splitlines()
+    return paragraph if any(line.startswith(("-", "*", " ")) for line in lines) else " ".join(lines)
