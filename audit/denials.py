@@ -42,5 +42,10 @@ def _repeated(row: Denial) -> Entry:
         actor=SYSTEM,
         subject_kind="tool",
         subject_id=row.tool,
-        data={"persona": row.persona, "code": row.code, "count": row.count, "window_start": row.window * WINDOW_S},
+        data={
+            "persona": row.persona,
+            "code": row.code,
+            "count": row.count,
+            "window_start": row.window * WINDOW_S,
+        },
     )

@@ -82,5 +82,7 @@ def record_all(entries: list[Entry]) -> list[Event]:
 def rows_write(rows: list[Event]) -> list[Event]:
     """Writes rows made by `event_row`, where the caller needs their leaves before."""
     if not connection.in_atomic_block:
-        raise transaction.TransactionManagementError("The ledger is written inside the business transaction only.")
+        raise transaction.TransactionManagementError(
+            "The ledger is written inside the business transaction only."
+        )
     return Event.objects.bulk_create(rows)

@@ -26,9 +26,7 @@ class Event(models.Model):
             models.Index(fields=["kind", "id"], name="event_kind"),
             models.Index(fields=["actor_kind", "actor_id", "id"], name="event_actor"),
             models.Index(fields=["subject_kind", "subject_id", "id"], name="event_subject"),
-            models.Index(
-                fields=["run_id"], name="event_run", condition=models.Q(run_id__isnull=False)
-            ),
+            models.Index(fields=["run_id"], name="event_run", condition=models.Q(run_id__isnull=False)),
         )
 
     def __str__(self) -> str:

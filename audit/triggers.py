@@ -8,7 +8,8 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 _POSTGRES_CREATE = """
 CREATE OR REPLACE FUNCTION audit_event_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'the ledger is append-only: % refused', TG_OP USING ERRCODE = 'integrity_constraint_violation';
+  RAISE EXCEPTION 'the ledger is append-only: % refused', TG_OP
+    USING ERRCODE = 'integrity_constraint_violation';
 END $$;
 CREATE TRIGGER audit_event_no_change BEFORE UPDATE OR DELETE ON audit_event
   FOR EACH ROW EXECUTE FUNCTION audit_event_refuse();

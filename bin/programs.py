@@ -32,9 +32,9 @@ CAUSES = (
     (
         (
             r"EAI_AGAIN|ENOTFOUND|ECONN|ETIMEDOUT|ERR_SOCKET|network|name resolution|Proxy|"
-            r"Failed to (fetch|connect)|[Cc]onnection|Max retries|timed out|dns error|No matching distribution"
+            r"Failed to (fetch|connect)|[Cc]onnection|Max retries|timed out|dns error|No matching"
         ),
-        f"the package index could not be reached. Check the network and the proxy settings. {AGAIN}",
+        f"the package index could not be reached. Check network and proxy settings. {AGAIN}",
     ),
 )
 
@@ -65,6 +65,8 @@ class Tools:
 
     def run(self, what: str, *command: str | Path, **env: str) -> None:
         """Runs `command` in the checkout; raises SetupError with the cause in words when it fails."""
+        if self.stopping:
+            raise SetupError(f"{what} was called off.")
         with tempfile.TemporaryFile() as log:
             try:
                 process = subprocess.Popen(

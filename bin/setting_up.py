@@ -261,6 +261,8 @@ def set_up(tools: Tools, dev: bool) -> None:
             step()
         except (SetupError, OSError) as error:
             failures.append(error)
+            # What goes on at the same time would only delay the sentence.
+            tools.end()
 
     def front_end() -> None:
         if dev:

@@ -63,7 +63,7 @@ def echo(text: Annotated[str, Field(description="The text to return.")]) -> Echo
 @tool(
     category="data",
     tags=("hash", "checksum", "blake3", "sha256"),
-    timeout_ms=5000,
+    timeout_ms=2000,
     examples=(
         Example(
             {"text": ""},
@@ -138,7 +138,7 @@ def _invalid_base64() -> ToolError:
 @tool(
     category="data",
     tags=("json", "parse"),
-    timeout_ms=5000,
+    timeout_ms=2000,
     examples=(Example({"text": '{"a": [1, 2.5, null]}'}, {"data": {"a": [1, 2.5, None]}}),),
     errors=(
         DeclaredError("INVALID_JSON", suggestions=("Correct the text at the position that details gives.",)),

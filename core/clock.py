@@ -47,5 +47,3 @@ def uuid7() -> uuid.UUID:
     value = value & ~(0xF000 << 64) | 0x7000 << 64
     value = value & ~(0xC000 << 48) | 0x8000 << 48
     return uuid.UUID(int=value)
-
-

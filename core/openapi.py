@@ -66,4 +66,6 @@ def _problem(status: int) -> OpenApiResponse:
     return OpenApiResponse(PROBLEM, description=", ".join(code.name for code in codes), examples=examples)
 
 
-PROBLEMS = {status: _problem(status) for status in sorted({code.status for code in CODES.values()}) if status >= 400}
+PROBLEMS = {
+    status: _problem(status) for status in sorted({code.status for code in CODES.values()}) if status >= 400
+}

@@ -15,9 +15,7 @@ class StrictJSONParser(BaseParser):
 
     media_type = "*/*"
 
-    def parse(
-        self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
-    ) -> Any:
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
         """Raises ToolHubError with the strict parser's code."""
         return parse_body(stream.read(BODY_MAX + 1))
 

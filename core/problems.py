@@ -5,8 +5,9 @@ from typing import Any
 
 import orjson
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -56,8 +57,8 @@ def as_toolhub_error(error: Exception) -> ToolHubError | None:
             return ToolHubError("The request is larger than 1 MiB.", code="TOO_LARGE")
         case SuspiciousOperation() | exceptions.APIException():
             return ToolHubError("The request could not be read.", code="NOT_JSON")
-        case DatabaseError():
-            log.exception("database error")
+        case DatabaseError() | InterfaceError():
+            log.error("database error", exc_info=error)
             return RecordUnavailable("The database did not answer. Nothing was carried out.", retry_after=5)
     return None
 
@@ -76,6 +77,7 @@ def drf_exception_handler(error: Exception, context: dict[str, Any]) -> Response
     return response
 
 
+@csrf_exempt
 def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
     """What any unknown address under /api/ answers."""
     return problem(NotFound("There is nothing at this address."))

@@ -18,13 +18,13 @@ import orjson
 from kombu.transport import virtual
 
 
-class Channel(virtual.Channel):  # type: ignore[misc]
+class Channel(virtual.Channel):
     """One folder per queue, one file per message, oldest first."""
 
     do_restore = False
 
     def _folder(self, queue: str) -> Path:
-        options = self.connection.client.transport_options
+        options: dict[str, Any] = self.connection.client.transport_options  # type: ignore[union-attr, assignment]
         return Path(options["folder"]) / quote(queue, safe="")
 
     def _put(self, queue: str, message: dict[str, Any], **kwargs: Any) -> None:
@@ -69,7 +69,7 @@ class Channel(virtual.Channel):  # type: ignore[misc]
         return gone
 
 
-class Transport(virtual.Transport):  # type: ignore[misc]
+class Transport(virtual.Transport):
     """Registered by its path: `core.spool:Transport`."""
 
     Channel = Channel

@@ -71,9 +71,7 @@ class Run(models.Model):
 
     class Meta:
         indexes = (
-            models.Index(
-                fields=["queue", "due_at"], name="run_due", condition=models.Q(status="pending")
-            ),
+            models.Index(fields=["queue", "due_at"], name="run_due", condition=models.Q(status="pending")),
             models.Index(fields=["lease_ends"], name="run_leased", condition=models.Q(status="running")),
             models.Index(fields=["due_at"], name="run_retry", condition=models.Q(status="waiting_retry")),
             models.Index(fields=["persona", "-id"], name="run_persona"),

@@ -15,7 +15,9 @@ class RunGauges(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         gauge = GaugeMetricFamily("toolhub_runs_open", "Runs without an outcome.", labels=["queue", "status"])
-        rows = Run.objects.exclude(status__in=FINAL).order_by().values("queue", "status").annotate(n=Count("pk"))
+        rows = (
+            Run.objects.exclude(status__in=FINAL).order_by().values("queue", "status").annotate(n=Count("pk"))
+        )
         for row in rows:
             gauge.add_metric([row["queue"], row["status"]], row["n"])
         yield gauge

@@ -40,8 +40,10 @@ def _broker() -> Health:
     try:
         with current_app.connection_for_write() as wire:
             wire.ensure_connection(max_retries=1, interval_start=0, timeout=2)
-    except Exception as error:  # each transport raises errors of its own
-        return Health("broker", False, f"The broker does not answer ({type(error).__name__}); calls still wait safely.")
+    except Exception as error:  # noqa: BLE001 - each transport raises errors of its own
+        return Health(
+            "broker", False, f"The broker does not answer ({type(error).__name__}); calls still wait safely."
+        )
     return Health("broker", True)
 
 

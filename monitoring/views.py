@@ -43,7 +43,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     registry: CollectorRegistry = REGISTRY
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         registry = CollectorRegistry()
-        multiprocess.MultiProcessCollector(registry)
+        multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     own = CollectorRegistry()
     own.register(RunGauges())
     return HttpResponse(generate_latest(registry) + generate_latest(own), content_type=CONTENT_TYPE_LATEST)

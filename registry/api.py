@@ -12,6 +12,7 @@ from core.openapi import PROBLEMS
 from registry.contracts import CATEGORIES
 from registry.models import Tool, ToolVersion
 from registry.selectors import call_decide, tool_missing, tool_resolve, tools_assigned
+from security.principals import caller
 
 PAGE = 100
 TOOL: dict[str, Any] = {
@@ -91,11 +92,11 @@ class ToolList(APIView):
         category = request.query_params.get("category")
         if category and category not in CATEGORIES:
             raise InvalidRequest(f"category must be one of {', '.join(CATEGORIES)}.")
-        rows = tools_assigned(request.user.persona_id)
+        rows = tools_assigned(caller(request).persona_id)
         if category:
             rows = rows.filter(category=category)
         tools = list(rows.filter(name__gt=request.query_params.get("after", ""))[: PAGE + 1])
-        reason = None if tools else f"No tool is assigned to {request.user.persona}. An admin can assign one."
+        reason = None if tools else f"No tool is assigned to {caller(request).persona}. An admin can assign one."
         return Response(
             {
                 "tools": [tool_view(_active(tool)) for tool in tools[:PAGE]],
@@ -120,8 +121,8 @@ class ToolDetail(APIView):
         },
     )
     def get(self, request: Request, name: str) -> Response:
-        found = tool_resolve(name, request.user.persona_id)
+        found = tool_resolve(name, caller(request).persona_id)
         if found.assigned_by is None:
             raise tool_missing(found.name)
-        decision = call_decide(request.user, found)
+        decision = call_decide(caller(request), found)
         return Response({**tool_view(found.version), "decision": decision.as_dict()})

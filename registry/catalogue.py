@@ -1,4 +1,4 @@
-"""Discovers the built-in tools and publishes what is new. No app imports the catalogue: it is found by name."""
+"""Discovers the built-in tools and publishes what is new. No app imports the catalogue; it is found."""
 
 import hashlib
 import importlib
@@ -15,7 +15,9 @@ from toolhub_sdk.package import manifest_of
 def catalogue_modules(package: str) -> list[ModuleType]:
     """The modules of the catalogue package that declare a PACKAGE, by name."""
     root = importlib.import_module(package)
-    found = [importlib.import_module(f"{package}.{item.name}") for item in pkgutil.iter_modules(root.__path__)]
+    found = [
+        importlib.import_module(f"{package}.{item.name}") for item in pkgutil.iter_modules(root.__path__)
+    ]
     return [module for module in found if hasattr(module, "PACKAGE")]
 
 

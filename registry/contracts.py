@@ -47,12 +47,17 @@ def contract_read(definition: Mapping[str, Any]) -> Contract:
         function=str(declared.get("function", name)),
         category=_one_of(name, "category", declared.get("category", "custom"), CATEGORIES),
         required_capabilities=tuple(declared.get("requiredCapabilities", ())),
-        is_pure=_one_of(name, "sideEffects", declared.get("sideEffects", "impure"), ("pure", "impure")) == "pure",
+        is_pure=_one_of(name, "sideEffects", declared.get("sideEffects", "impure"), ("pure", "impure"))
+        == "pure",
         is_idempotent=bool(declared.get("idempotent", False)),
         uses_network=bool(declared.get("network", {}).get("allow")),
-        determinism=_one_of(name, "determinism", declared.get("determinism", "non_deterministic"), DETERMINISM),
+        determinism=_one_of(
+            name, "determinism", declared.get("determinism", "non_deterministic"), DETERMINISM
+        ),
         timeout_ms=_bound(name, "timeoutMs", bounds.get("timeoutMs"), TIMEOUT_MS, 86_400_000),
-        max_output_bytes=_bound(name, "maxOutputBytes", bounds.get("maxOutputBytes"), OUTPUT_BYTES, 67_108_864),
+        max_output_bytes=_bound(
+            name, "maxOutputBytes", bounds.get("maxOutputBytes"), OUTPUT_BYTES, 67_108_864
+        ),
     )
 
 

@@ -33,7 +33,9 @@ def validator_build(schema: Mapping[str, Any]) -> Validator:
             dict(schema), validate_formats=True, pattern_options=jsonschema_rs.RegexOptions(), offline=True
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
-        raise InvalidRequest("The schema is not a valid JSON Schema.", data={"why": str(error)[:300]}) from error
+        raise InvalidRequest(
+            "The schema is not a valid JSON Schema.", data={"why": str(error)[:300]}
+        ) from error
 
 
 def _refuse_foreign_references(schema: object) -> None:

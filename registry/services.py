@@ -40,7 +40,10 @@ def release_publish(
     try:
         with transaction.atomic():
             package, _ = Package.objects.get_or_create(name=name)
-            package.title, package.description = str(manifest.get("title", "")), str(manifest.get("description", ""))
+            package.title, package.description = (
+                str(manifest.get("title", "")),
+                str(manifest.get("description", "")),
+            )
             package.save(update_fields=["title", "description"])
             release = Release.objects.create(
                 package=package,
@@ -67,9 +70,7 @@ def _tool_publish(release: Release, definition: Mapping[str, Any], activate: boo
         name=definition["name"], defaults={"package": release.package, "category": contract.category}
     )
     if tool.package_id != release.package_id:
-        raise ToolHubError(
-            f"The tool {tool.name} belongs to another package.", code="ALREADY_REGISTERED"
-        )
+        raise ToolHubError(f"The tool {tool.name} belongs to another package.", code="ALREADY_REGISTERED")
     version = ToolVersion.objects.create(
         tool=tool,
         release=release,
@@ -121,5 +122,3 @@ def assignment_delete(*, by: User, assignment: Assignment) -> None:
 def _assignment_entry(kind: str, by: User, row: Assignment) -> Entry:
     target = {"tool": row.tool.name} if row.tool else {"package": row.package.name if row.package else ""}
     return Entry(kind, actor_of(by), "persona", str(row.persona_id), {"persona": row.persona.name, **target})
-
-

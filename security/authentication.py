@@ -1,5 +1,7 @@
 """DRF's authentication of agents by bearer token."""
 
+from typing import Any
+
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
@@ -14,7 +16,7 @@ class TokenAuthentication(BaseAuthentication):
     401 for a missing, unknown, expired or revoked token, each with its reason.
     """
 
-    def authenticate(self, request: Request) -> tuple[PersonaPrincipal, None] | None:
+    def authenticate(self, request: Request) -> tuple[PersonaPrincipal, Any] | None:
         header = request.META.get("HTTP_AUTHORIZATION", "")
         if not header:
             return None

@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterable
 
 _PART = r"[A-Za-z0-9_/\-]+"
-CAPABILITY = re.compile(rf"\*|{_PART}(?:\.{_PART})*(?:\.\*)?|{_PART}(?::[A-Za-z0-9_/.\-]+)+(?::\*)?|{_PART}:\*")
+CAPABILITY = re.compile(
+    rf"\*|{_PART}(?:\.{_PART})*(?:\.\*)?|{_PART}(?::[A-Za-z0-9_/.\-]+)+(?::\*)?|{_PART}:\*"
+)
 LONGEST = 120
 
 

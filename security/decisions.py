@@ -81,26 +81,52 @@ _ADMIN = "an admin"
 
 def _token(facts: CallFacts) -> Check:
     if facts.token_state in {"expired", "revoked"}:
-        return Check("token", "fail", f"The token is {facts.token_state}.", "UNAUTHENTICATED",
-                     "Use a valid token of the persona.", _ADMIN)
+        return Check(
+            "token",
+            "fail",
+            f"The token is {facts.token_state}.",
+            "UNAUTHENTICATED",
+            "Use a valid token of the persona.",
+            _ADMIN,
+        )
     if not facts.responsible_active:
-        return Check("token", "fail", "The person responsible for the token has left.", "PERMISSION_DENIED",
-                     "Make a token with another responsible person.", _ADMIN)
-    return Check("token", "pass", "The token is valid." if facts.token_state == "valid" else "No token is involved.")
+        return Check(
+            "token",
+            "fail",
+            "The person responsible for the token has left.",
+            "PERMISSION_DENIED",
+            "Make a token with another responsible person.",
+            _ADMIN,
+        )
+    return Check(
+        "token", "pass", "The token is valid." if facts.token_state == "valid" else "No token is involved."
+    )
 
 
 def _persona(facts: CallFacts) -> Check:
     if facts.persona_active:
         return Check("persona", "pass", f"The persona {facts.persona} is active.")
-    return Check("persona", "fail", f"The persona {facts.persona} is switched off.", "PERMISSION_DENIED",
-                 "Switch the persona on.", _ADMIN)
+    return Check(
+        "persona",
+        "fail",
+        f"The persona {facts.persona} is switched off.",
+        "PERMISSION_DENIED",
+        "Switch the persona on.",
+        _ADMIN,
+    )
 
 
 def _assignment(facts: CallFacts) -> Check:
     if facts.assigned_by:
         return Check("assignment", "pass", f"{facts.tool} is assigned: {facts.assigned_by}.")
-    return Check("assignment", "fail", f"{facts.tool} is not assigned to {facts.persona}.", "TOOL_NOT_FOUND",
-                 f"Assign {facts.tool} or its package to {facts.persona}.", _ADMIN)
+    return Check(
+        "assignment",
+        "fail",
+        f"{facts.tool} is not assigned to {facts.persona}.",
+        "TOOL_NOT_FOUND",
+        f"Assign {facts.tool} or its package to {facts.persona}.",
+        _ADMIN,
+    )
 
 
 def _version_state(facts: CallFacts) -> Check:
@@ -109,16 +135,27 @@ def _version_state(facts: CallFacts) -> Check:
         case "active":
             return Check("version", "pass", f"{named} is published.")
         case "deprecated":
-            return Check("version", "warn", f"{named} is deprecated.", remedy="Move to another version.", who=_ADMIN)
+            return Check(
+                "version", "warn", f"{named} is deprecated.", remedy="Move to another version.", who=_ADMIN
+            )
         case "yanked":
-            return Check("version", "fail", f"{named} was withdrawn.", "VERSION_YANKED", "Call another version.", _ADMIN)
+            return Check(
+                "version",
+                "fail",
+                f"{named} was withdrawn.",
+                "VERSION_YANKED",
+                "Call another version.",
+                _ADMIN,
+            )
     return Check("version", "fail", f"{named} is quarantined.", "QUARANTINED", "Review what changed.", _ADMIN)
 
 
 def _capabilities(facts: CallFacts) -> Check:
     if not facts.required:
         return Check("capabilities", "pass", f"{facts.tool} needs no capability.")
-    live = [grant.capability for grant in facts.grants if grant.expires_at is None or grant.expires_at > facts.now]
+    live = [
+        grant.capability for grant in facts.grants if grant.expires_at is None or grant.expires_at > facts.now
+    ]
     past = [grant.capability for grant in facts.grants if grant.capability not in live]
     missing = [needed for needed in facts.required if held_by(needed, live) is None]
     if not missing:
@@ -126,12 +163,24 @@ def _capabilities(facts: CallFacts) -> Check:
         return Check("capabilities", "pass", f"Held: {held}.")
     expired = [needed for needed in missing if held_by(needed, past)]
     why = "; ".join(f"{needed} is {'expired' if needed in expired else 'missing'}" for needed in missing)
-    return Check("capabilities", "fail", f"{facts.persona} may not: {why}.", "CAPABILITY_MISSING",
-                 f"Grant {', '.join(missing)} to {facts.persona}.", _ADMIN)
+    return Check(
+        "capabilities",
+        "fail",
+        f"{facts.persona} may not: {why}.",
+        "CAPABILITY_MISSING",
+        f"Grant {', '.join(missing)} to {facts.persona}.",
+        _ADMIN,
+    )
 
 
 # In this order; the first failure names the error. Later rules are lines of their own here.
-RULES: tuple[Callable[[CallFacts], Check], ...] = (_token, _persona, _assignment, _version_state, _capabilities)
+RULES: tuple[Callable[[CallFacts], Check], ...] = (
+    _token,
+    _persona,
+    _assignment,
+    _version_state,
+    _capabilities,
+)
 
 
 def decide(facts: CallFacts) -> Decision:

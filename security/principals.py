@@ -1,8 +1,12 @@
 """What `request.user` of an agent is: a persona, never a Django user."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
+
+from rest_framework.request import Request
 
 from core.actors import Actor
+from core.errors import ToolHubError
 from security.decisions import GrantFact
 
 
@@ -19,8 +23,17 @@ class PersonaPrincipal:
     responsible_active: bool
     grants: tuple[GrantFact, ...] = field(default=())
 
-    is_authenticated = True
+    is_authenticated: ClassVar[bool] = True
 
     @property
     def actor(self) -> Actor:
         return Actor("persona", str(self.persona_id), self.persona)
+
+
+def caller(request: Request) -> PersonaPrincipal:
+    """The agent behind an API request. Raises ToolHubError (401) for anybody else."""
+    # DRF's stubs know Django's users only; TokenAuthentication gives principals.
+    user: object = request.user
+    if not isinstance(user, PersonaPrincipal):
+        raise ToolHubError("A persona's token is needed.", code="UNAUTHENTICATED")
+    return user

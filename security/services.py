@@ -62,10 +62,18 @@ def grant_create(
     try:
         with transaction.atomic():
             grant = Grant.objects.create(
-                persona=persona, capability=capability, reason=reason.strip(), granted_by=by, expires_at=expires_at
+                persona=persona,
+                capability=capability,
+                reason=reason.strip(),
+                granted_by=by,
+                expires_at=expires_at,
             )
             until = expires_at.isoformat() if expires_at else None
-            record(_entry("grant.created", by, persona, capability=capability, reason=grant.reason, expires_at=until))
+            record(
+                _entry(
+                    "grant.created", by, persona, capability=capability, reason=grant.reason, expires_at=until
+                )
+            )
     except IntegrityError as error:
         message = f"{persona.name} holds {capability} already."
         raise Conflict(message, errors=[{"pointer": "/capability", "message": message}]) from error
@@ -102,7 +110,16 @@ def token_create(*, by: User, persona: Persona, name: str, days: int = 90) -> tu
             digest=token_digest(text),
             expires_at=expires_at,
         )
-        record(_entry("token.created", by, persona, token=token.prefix, name=token.name, expires_at=expires_at.isoformat()))
+        record(
+            _entry(
+                "token.created",
+                by,
+                persona,
+                token=token.prefix,
+                name=token.name,
+                expires_at=expires_at.isoformat(),
+            )
+        )
     return token, text
 
 

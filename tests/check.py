@@ -58,7 +58,7 @@ CHECKS: dict[str, Check] = {
     "API description": openapi,
     "types": command(str(BIN / "mypy")),
     "types of scripts": command(
-        str(BIN / "mypy"), "--scripts-are-modules", "bin/setup", "tests/run.py", "tests/check.py"
+        str(BIN / "mypy"), "--explicit-package-bases", "bin/setting_up.py", "tests/run.py", "tests/check.py"
     ),
 }
 

@@ -13,7 +13,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -101,7 +101,7 @@ def run(shape: Shape, leave_out: str, arguments: list[str]) -> Outcome:
         )
         outcome = Outcome(shape, output=done.stdout, seconds=time.monotonic() - start)
         if report.is_file():
-            for suite in ElementTree.parse(report).getroot().iter("testsuite"):
+            for suite in ET.parse(report).getroot().iter("testsuite"):
                 count = {key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")}
                 outcome.failed += count["failures"] + count["errors"]
                 outcome.skipped += count["skipped"]

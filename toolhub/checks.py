@@ -5,7 +5,8 @@ import os
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core import checks
+from django.core.checks import CheckMessage, register
 
 from toolhub.env import VARIABLES
 
@@ -23,7 +24,8 @@ def environment_names(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
             continue
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"Did you mean {near[0]}?" if near else "See docs/settings.md."
-        found.append(Warning(f"{name} is set, but no setting has that name.", hint=hint, id="toolhub.W001"))
+        message = f"{name} is set, but no setting has that name."
+        found.append(checks.Warning(message, hint=hint, id="toolhub.W001"))
     return found
 
 
@@ -32,7 +34,13 @@ def production(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """toolhub.E001: debug pages must be off; toolhub.W002: SQLite is for one machine."""
     found: list[CheckMessage] = []
     if settings.DEBUG:
-        found.append(Error("TOOLHUB_DEBUG is on.", hint="Unset it: debug pages show secrets.", id="toolhub.E001"))
+        found.append(
+            checks.Error("TOOLHUB_DEBUG is on.", hint="Debug pages show secrets.", id="toolhub.E001")
+        )
     if settings.DATABASE_IS_SQLITE:
-        found.append(Warning("The hub runs on SQLite.", hint="Use PostgreSQL for many machines.", id="toolhub.W002"))
+        found.append(
+            checks.Warning(
+                "The hub runs on SQLite.", hint="Many machines need PostgreSQL.", id="toolhub.W002"
+            )
+        )
     return found

@@ -58,7 +58,9 @@ def _read(name: str, default: T, parse: Callable[[str], T]) -> T:
         return parse(raw)
     except ValueError as error:
         shown = "its value" if VARIABLES[name].secret else repr(raw)
-        raise ImproperlyConfigured(f"{name}: {shown} is not valid: {error}. {VARIABLES[name].meaning}") from error
+        raise ImproperlyConfigured(
+            f"{name}: {shown} is not valid: {error}. {VARIABLES[name].meaning}"
+        ) from error
 
 
 def text(name: str, default: str, meaning: str, *, secret: bool = False, shown: str | None = None) -> str:
@@ -82,7 +84,16 @@ def integer(name: str, default: int, meaning: str, *, least: int, most: int) -> 
 
 def switch(name: str, default: bool, meaning: str) -> bool:
     """`on` or `off` (also 1/0, true/false, yes/no)."""
-    words = {"on": True, "1": True, "true": True, "yes": True, "off": False, "0": False, "false": False, "no": False}
+    words = {
+        "on": True,
+        "1": True,
+        "true": True,
+        "yes": True,
+        "off": False,
+        "0": False,
+        "false": False,
+        "no": False,
+    }
 
     def parse(raw: str) -> bool:
         if raw.lower() not in words:
@@ -104,7 +115,12 @@ def http_url(name: str, default: str, meaning: str) -> str:
 
     def parse(raw: str) -> str:
         parts = urlsplit(raw)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
+        if (
+            parts.scheme not in {"http", "https"}
+            or not parts.hostname
+            or parts.path.strip("/")
+            or parts.query
+        ):
             raise ValueError("an address such as https://tools.example.org is expected")
         return raw.rstrip("/")
 
@@ -115,7 +131,11 @@ def http_url(name: str, default: str, meaning: str) -> str:
 def secret_key(data: Path) -> str:
     """TOOLHUB_SECRET_KEY, or the key kept in the data folder, made at the first start (mode 0600)."""
     given = text(
-        "TOOLHUB_SECRET_KEY", "", "Signs cookies; at least 32 characters.", secret=True, shown="made in the data folder"
+        "TOOLHUB_SECRET_KEY",
+        "",
+        "Signs cookies; at least 32 characters.",
+        secret=True,
+        shown="made in the data folder",
     )
     if given:
         if len(given) < 32:
@@ -141,7 +161,9 @@ def secret_key(data: Path) -> str:
 def _kept_key(file: Path) -> str:
     key = file.read_text(encoding="ascii").strip()
     if len(key) < 32:
-        raise ImproperlyConfigured("The file secret_key in the data folder is damaged. Restore it, or delete it.")
+        raise ImproperlyConfigured(
+            "The file secret_key in the data folder is damaged. Restore it, or delete it."
+        )
     return key
 
 
@@ -158,7 +180,9 @@ def database(url: str) -> dict[str, object]:
             "OPTIONS": {
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 20,
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON;",
+                "init_command": (
+                    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON;"
+                ),
             },
         }
     if parts.scheme in {"postgres", "postgresql"} and parts.path.strip("/"):
@@ -172,5 +196,6 @@ def database(url: str) -> dict[str, object]:
             "OPTIONS": {},
         }
     raise ImproperlyConfigured(
-        "TOOLHUB_DATABASE_URL is not valid: use sqlite:///path/to/file or postgres://user:password@host:port/name."
+        "TOOLHUB_DATABASE_URL is not valid: "
+        "use sqlite:///path/to/file or postgres://user:password@host:port/name."
     )

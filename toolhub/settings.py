@@ -11,15 +11,24 @@ ROOT = env.ROOT
 VERSION = "0.1.0"
 
 DATA = Path(
-    env.text("TOOLHUB_DATA", str(ROOT / "var"), "Folder of the database, keys and spool.", shown="var/ in the project")
+    env.text(
+        "TOOLHUB_DATA",
+        str(ROOT / "var"),
+        "Folder of the database, keys and spool.",
+        shown="var/ in the project",
+    )
 ).absolute()
-PUBLIC_URL = env.http_url("TOOLHUB_URL", "http://127.0.0.1:8000", "The address under which people reach the hub.")
+PUBLIC_URL = env.http_url(
+    "TOOLHUB_URL", "http://127.0.0.1:8000", "The address under which people reach the hub."
+)
 HTTPS = PUBLIC_URL.startswith("https://")
 DEBUG = env.switch("TOOLHUB_DEBUG", False, "Django's debug pages; never in production.")
 SECRET_KEY = env.secret_key(DATA)
 ALLOWED_HOSTS = [
     urlsplit(PUBLIC_URL).hostname or "127.0.0.1",
-    *env.names("TOOLHUB_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"), "Further host names that are answered."),
+    *env.names(
+        "TOOLHUB_ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"), "Further host names that are answered."
+    ),
 ]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 
@@ -92,9 +101,14 @@ DATABASES = {
     )
 }
 DATABASE_IS_SQLITE = "sqlite3" in str(DATABASES["default"]["ENGINE"])
-DB_POOL = env.integer("TOOLHUB_DB_POOL", 10, "Connections of one web process (PostgreSQL).", least=1, most=200)
+DB_POOL = env.integer(
+    "TOOLHUB_DB_POOL", 10, "Connections of one web process (PostgreSQL).", least=1, most=200
+)
 # Pools are for web processes; workers, the steward and commands keep one connection.
-if env.switch("TOOLHUB_WEB_PROCESS", False, "Set for web processes: they share a pool.") and not DATABASE_IS_SQLITE:
+if (
+    env.switch("TOOLHUB_WEB_PROCESS", False, "Set for web processes: they share a pool.")
+    and not DATABASE_IS_SQLITE
+):
     DATABASES["default"]["OPTIONS"] = {"pool": {"min_size": 2, "max_size": DB_POOL, "timeout": 10}}
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = None
@@ -159,7 +173,9 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = DEBUG
 # Requests, arguments included, in bytes.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": DATA / "cache"}}
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": DATA / "cache"}
+}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["security.authentication.TokenAuthentication"],
@@ -181,19 +197,31 @@ SPECTACULAR_SETTINGS = {
 
 # --- execution -------------------------------------------------------------------------------
 CATALOGUE = "catalogue"
-INLINE = env.switch("TOOLHUB_INLINE", True, "Quick tools are carried out in the web process; off sends all to workers.")
+INLINE = env.switch(
+    "TOOLHUB_INLINE", True, "Quick tools are carried out in the web process; off sends all to workers."
+)
 INLINE_MAX_MS = env.integer(
-    "TOOLHUB_INLINE_MAX_MS", 2000, "Longest timeout, in ms, of a tool that runs in the web process.", least=0, most=30_000
+    "TOOLHUB_INLINE_MAX_MS",
+    2000,
+    "Longest timeout, in ms, of a tool that runs in the web process.",
+    least=0,
+    most=30_000,
 )
 QUEUE_MAX = env.integer(
-    "TOOLHUB_QUEUE_MAX", 10_000, "Runs that may wait; beyond that a call is answered 503.", least=1, most=10_000_000
+    "TOOLHUB_QUEUE_MAX",
+    10_000,
+    "Runs that may wait; beyond that a call is answered 503.",
+    least=1,
+    most=10_000_000,
 )
 WAITERS_MAX = env.integer(
     "TOOLHUB_WAITERS_MAX", 64, "Callers of one web process that may wait for a run.", least=1, most=10_000
 )
 WAIT_DEFAULT_S = 30
 WAIT_MAX_S = 120
-LEASE_S = env.integer("TOOLHUB_LEASE_S", 30, "Lease of a run, in seconds; a beat comes every sixth of it.", least=3, most=3600)
+LEASE_S = env.integer(
+    "TOOLHUB_LEASE_S", 30, "Lease of a run, in seconds; a beat comes every sixth of it.", least=3, most=3600
+)
 WORKERS = env.integer("TOOLHUB_WORKERS", 2, "Runs that one worker carries out at once.", least=1, most=512)
 WEB_WORKERS = env.integer(
     "TOOLHUB_WEB_WORKERS", 1 if DATABASE_IS_SQLITE else 2, "Web processes.", least=1, most=64
@@ -211,7 +239,11 @@ QUEUE_PREFIX = env.text("TOOLHUB_QUEUE_PREFIX", "toolhub.", "Stands before the b
 
 # --- monitoring ------------------------------------------------------------------------------
 METRICS_TOKEN = env.text(
-    "TOOLHUB_METRICS_TOKEN", "", "Bearer token for /metrics; unset: this machine only.", secret=True, shown="unset"
+    "TOOLHUB_METRICS_TOKEN",
+    "",
+    "Bearer token for /metrics; unset: this machine only.",
+    secret=True,
+    shown="unset",
 )
 LOG_LEVEL = env.text("TOOLHUB_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING or ERROR.")
 LOGGING = {
@@ -219,8 +251,13 @@ LOGGING = {
     "disable_existing_loggers": False,
     "filters": {"request_id": {"()": "core.middleware.RequestIdFilter"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}
+    },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # Answered by problems of their own; the request log is the metrics'.
-    "loggers": {"django.request": {"level": "ERROR"}, "django.security.DisallowedHost": {"level": "CRITICAL"}},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
+    },
 }

@@ -19,11 +19,11 @@ def converter_of(annotation: Any) -> Converter | None:
 
     Raises TypeError for a union whose members cannot be told apart in JSON.
     """
-    if annotation in _FROM_JSON:
-        return _FROM_JSON[annotation]
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (Annotated, Required, NotRequired):
         return converter_of(arguments[0])
+    if annotation in _FROM_JSON:
+        return _FROM_JSON[annotation]
     if origin in (Union, types.UnionType):
         return _union(arguments)
     if origin in (dict, Mapping):

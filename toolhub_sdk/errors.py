@@ -40,5 +40,5 @@ class ToolError(Exception):
         return f"{self.code}: {self.message}"
 
 
-class Cancelled(Exception):  # noqa: N818 - a request that was granted, no mistake
+class Cancelled(Exception):
     """The run was asked to stop, and the tool did. Let it pass; `ctx.raise_if_cancelled()` raises it."""

@@ -8,7 +8,7 @@ import math
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from toolhub_sdk.canonical import SAFE_INTEGER, canonical_text
 from toolhub_sdk.errors import ToolError
@@ -30,7 +30,50 @@ def normalise(value: object, *, max_depth: int = DEFAULT.max_depth) -> JSON:
     for NaN, infinities, integers beyond ±(2^53 - 1), names that are not strings, half surrogate pairs,
     datetimes without a zone, cycles, more than `max_depth` levels, and every other type.
     """
+    if _is_plain(value, max_depth):
+        return cast("JSON", value)
     return _Normaliser(max_depth).json(value)
+
+
+def _is_plain(value: object, max_depth: int) -> bool:
+    """Whether there is nothing to do, level by level; the common case, so it has to be fast."""
+    level: list[Any] = [value]
+    left = MAX_VALUES
+    for depth in range(max_depth + 1):
+        below: list[Any] = []
+        for each in level:
+            kind = type(each)
+            if kind is dict or kind is list:
+                if depth == max_depth or not (kind is list or _has_plain_names(each)):
+                    return False
+                below.extend(each if kind is list else each.values())
+            elif not (each is None or kind is bool or _is_plain_scalar(each, kind)):
+                return False
+        left -= len(below)
+        if left < 0:
+            return False
+        level = below
+    return True
+
+
+def _has_plain_names(members: Any) -> bool:
+    return all(type(name) is str and (name.isascii() or _has_whole_characters(name)) for name in members)
+
+
+def _is_plain_scalar(value: Any, kind: type) -> bool:
+    if kind is str:
+        return value.isascii() or _has_whole_characters(value)
+    if kind is int:
+        return bool(-SAFE_INTEGER <= value <= SAFE_INTEGER)
+    return kind is float and math.isfinite(value)
+
+
+def _has_whole_characters(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class _Normaliser:
@@ -110,11 +153,8 @@ class _Normaliser:
         return out
 
     def _text(self, text: str) -> str:
-        if not text.isascii():
-            try:
-                text.encode()
-            except UnicodeEncodeError as error:
-                raise self._invalid("has half a surrogate pair") from error
+        if not _has_whole_characters(text):
+            raise self._invalid("has half a surrogate pair")
         return str.__str__(text)
 
     def _integer(self, number: int) -> int:

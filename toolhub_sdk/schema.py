@@ -143,12 +143,11 @@ def schema_of(annotation: Any, *, is_output: bool = False) -> Schema:
 def _schema(annotation: Any, is_output: bool, inside: tuple[Any, ...]) -> Schema:
     if annotation in inside:
         raise TypeError(f"{annotation.__name__} contains itself, which has no schema here.")
-    simple = _SIMPLE.get(annotation) if isinstance(annotation, typing.Hashable) else None
-    if simple is not None:
-        return {**simple}
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin is Annotated:
+    if origin is Annotated:  # first of all: a Field need not be hashable
         return _annotated(arguments, is_output, inside)
+    if annotation in _SIMPLE:
+        return {**_SIMPLE[annotation]}
     if origin in (Required, NotRequired):
         return _schema(arguments[0], is_output, inside)
     if origin is Literal:

@@ -4,44 +4,63 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Denial',
+            name="Denial",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('persona', models.CharField(max_length=64)),
-                ('tool', models.CharField(max_length=64)),
-                ('code', models.CharField(max_length=64)),
-                ('window', models.BigIntegerField()),
-                ('count', models.PositiveIntegerField(default=0)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("persona", models.CharField(max_length=64)),
+                ("tool", models.CharField(max_length=64)),
+                ("code", models.CharField(max_length=64)),
+                ("window", models.BigIntegerField()),
+                ("count", models.PositiveIntegerField(default=0)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('persona', 'tool', 'code', 'window'), name='denial_window')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("persona", "tool", "code", "window"), name="denial_window"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Event',
+            name="Event",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(db_index=True)),
-                ('kind', models.CharField(max_length=64)),
-                ('actor_kind', models.CharField(max_length=16)),
-                ('actor_id', models.CharField(max_length=64)),
-                ('actor_name', models.CharField(max_length=150)),
-                ('subject_kind', models.CharField(max_length=32)),
-                ('subject_id', models.CharField(max_length=150)),
-                ('run_id', models.UUIDField(null=True)),
-                ('canonical', models.TextField()),
-                ('leaf', models.BinaryField(max_length=32)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField(db_index=True)),
+                ("kind", models.CharField(max_length=64)),
+                ("actor_kind", models.CharField(max_length=16)),
+                ("actor_id", models.CharField(max_length=64)),
+                ("actor_name", models.CharField(max_length=150)),
+                ("subject_kind", models.CharField(max_length=32)),
+                ("subject_id", models.CharField(max_length=150)),
+                ("run_id", models.UUIDField(null=True)),
+                ("canonical", models.TextField()),
+                ("leaf", models.BinaryField(max_length=32)),
             ],
             options={
-                'indexes': [models.Index(fields=['kind', 'id'], name='event_kind'), models.Index(fields=['actor_kind', 'actor_id', 'id'], name='event_actor'), models.Index(fields=['subject_kind', 'subject_id', 'id'], name='event_subject'), models.Index(condition=models.Q(('run_id__isnull', False)), fields=['run_id'], name='event_run')],
+                "indexes": [
+                    models.Index(fields=["kind", "id"], name="event_kind"),
+                    models.Index(fields=["actor_kind", "actor_id", "id"], name="event_actor"),
+                    models.Index(fields=["subject_kind", "subject_id", "id"], name="event_subject"),
+                    models.Index(
+                        condition=models.Q(("run_id__isnull", False)), fields=["run_id"], name="event_run"
+                    ),
+                ],
             },
         ),
     ]

@@ -11,6 +11,7 @@ import orjson
 
 from toolhub_sdk.canonical import SAFE_INTEGER, is_exact, number_text
 
+_CONTAINERS = (dict, list, tuple)
 _MAX_DEPTH = 200  # orjson's own bound is 254
 _ASTRAL_LEAD = 0xF0  # the least first byte, in UTF-8, of the characters beyond U+FFFF
 _BUT_UPPER_LEADS = bytes(set(range(256)) - {0xEE, 0xEF, *range(_ASTRAL_LEAD, 0xF5)})
@@ -111,7 +112,7 @@ def _sorts_otherwise(value: Any) -> bool:
         if not names.isascii() and max(names) > "\uffff" and sorted(value) != sorted(value, key=_utf16):
             return True
         value = value.values()
-    return any(_sorts_otherwise(item) for item in value if isinstance(item, dict | list | tuple))
+    return any(_sorts_otherwise(item) for item in value if isinstance(item, _CONTAINERS))
 
 
 def _utf16(name: str) -> bytes:

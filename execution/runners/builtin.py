@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import importlib
-import inspect
 import logging
 import random
 import threading
@@ -14,13 +13,14 @@ from typing import Any
 
 from django.conf import settings
 
+import toolhub_sdk
 from core.errors import error_object
 from core.json.canonical import CanonicalError
 from execution.models import Status
 from execution.runners.call import Call
 from execution.runs.outcomes import Outcome, failure, success
 from registry.schemas import output_validator, problems_of
-from toolhub_sdk import Cancelled, FixedClock, ToolContext, ToolError, normalise
+from toolhub_sdk import Cancelled, FixedClock, ToolContext, ToolError
 
 log = logging.getLogger(__name__)
 # A tool that was told to stop gets this long before the run ends without it.
@@ -28,20 +28,21 @@ GRACE_S = 1.0
 
 
 @functools.cache
-def _function(entry: str) -> tuple[Callable[..., Any], str | None]:
-    """The function behind `module:name`, and the name of its context parameter."""
+def _function(entry: str) -> Callable[..., object]:
+    """The function behind `module:name`, which has to be a tool of the catalogue."""
     module, _, name = entry.partition(":")
     if module != settings.CATALOGUE and not module.startswith(f"{settings.CATALOGUE}."):
         raise ImportError(f"{entry} is not in the catalogue")
-    function = getattr(importlib.import_module(module), name)
-    hints = inspect.signature(function, eval_str=True).parameters.values()
-    return function, next((p.name for p in hints if p.annotation is ToolContext), None)
+    function: Callable[..., object] = getattr(importlib.import_module(module), name)
+    return function
 
 
 def run(call: Call) -> Outcome:
-    """Runs a built-in tool. Inline it works in the caller's thread; in a worker in one that can be left behind."""
+    """Runs a built-in tool: inline in the caller's thread, in a worker in one that can be left behind."""
     if call.inline:
-        return _work(call)
+        outcome = _work(call)
+        late = outcome.status is Status.COMPLETED and outcome.duration_ms > call.timeout_ms
+        return _stopped(call, outcome.started_at, timed_out=True) if late else outcome
     done: list[Outcome] = []
     thread = threading.Thread(target=lambda: done.append(_work(call)), name=f"run-{call.run_id}", daemon=True)
     started_at = datetime.now(UTC)
@@ -74,11 +75,9 @@ def _stopped(call: Call, started_at: datetime, *, timed_out: bool) -> Outcome:
 
 
 def _context(call: Call, started_at: datetime) -> ToolContext:
-    """The tool's context. Time and chance of a bounded tool are fixed by the run, so that a replay gets the same."""
+    """The tool's context. The run fixes a bounded tool's time and chance, so that a replay gets the same."""
     given = call.request.get("context", {})
-    bounded = call.version.determinism == "bounded"
-    seeded = {"clock": FixedClock(started_at), "random": random.Random(call.run_id.int)} if bounded else {}  # noqa: S311
-    return ToolContext(
+    context = ToolContext(
         run_id=str(call.run_id),
         tool=call.tool,
         version=call.version.version,
@@ -87,9 +86,13 @@ def _context(call: Call, started_at: datetime) -> ToolContext:
         attempt=call.attempt,
         cancelled=call.cancelled,
         deadline=call.deadline,
+        on_emit=call.emit,
         **given,
-        **seeded,
     )
+    if call.version.determinism == "bounded":
+        context.clock = FixedClock(started_at)
+        context.random = random.Random(call.run_id.int)  # noqa: S311 - it has to repeat
+    return context
 
 
 def _work(call: Call) -> Outcome:
@@ -107,26 +110,32 @@ def _judge(call: Call, started_at: datetime, begun: float) -> Outcome:
         return Outcome(status, started_at, datetime.now(UTC), _ms(begun), error=error)
 
     try:
-        function, context = _function(call.version.entry)
-        extra = {context: _context(call, started_at)} if context else {}
-        data = normalise(function(**call.arguments, **extra))
+        data = toolhub_sdk.call(_function(call.version.entry), call.arguments, _context(call, started_at))
         done = success(data, started_at=started_at, ended_at=datetime.now(UTC), duration_ms=_ms(begun))
     except Cancelled:
         return ended(Status.CANCELLED, error_object("CANCELLED", "The run was cancelled."))
     except ToolError as error:
-        details = {
-            "recoverable": error.recoverable,
-            "retryable": error.retryable,
-            "suggestions": error.suggestions,
-            "details": error.details,
-        }
-        return ended(Status.FAILED, error_object(error.code, error.message, **details))
+        return ended(Status.FAILED, _tool_error(error))
     except CanonicalError as error:
         return ended(Status.FAILED, error_object("INVALID_OUTPUT", f"The result is not JSON: {error}"))
     except Exception as error:
         log.exception("%s failed", call.tool)
-        return ended(Status.FAILED, error_object("EXECUTION_FAILED", f"{call.tool} failed with {type(error).__name__}."))
+        return ended(
+            Status.FAILED,
+            error_object("EXECUTION_FAILED", f"{call.tool} failed with {type(error).__name__}."),
+        )
     return _checked(call, done)
+
+
+def _tool_error(error: ToolError) -> dict[str, Any]:
+    return error_object(
+        error.code,
+        error.message,
+        recoverable=error.recoverable,
+        retryable=error.retryable,
+        suggestions=error.suggestions,
+        details=error.details,
+    )
 
 
 def _checked(call: Call, done: Outcome) -> Outcome:

@@ -12,6 +12,10 @@ from execution.runs.outcomes import Outcome
 from registry.models import ToolVersion
 
 
+def _dropped(partial: Any) -> None:
+    """Where nobody reads parts, they go nowhere."""
+
+
 @dataclass
 class Call:
     """One attempt's work as a value. `timeout_ms` and `max_output_bytes` bound it.
@@ -31,11 +35,20 @@ class Call:
     max_output_bytes: int
     inline: bool
     cancelled: threading.Event = field(default_factory=threading.Event)
+    # Whether it was the lease that was lost: then this attempt has no outcome to tell.
+    lost: bool = False
+    # Takes a part of the result while the tool works; see execution/runs/partials.py.
+    emit: Callable[[Any], None] = _dropped
     # Monotonic seconds at which the time is up.
     deadline: float = 0.0
 
     def __post_init__(self) -> None:
         self.deadline = time.monotonic() + self.timeout_ms / 1000
+
+    def stop(self, *, lost: bool) -> None:
+        """Tells the tool to stop, because its lease is lost or its run was cancelled."""
+        self.lost = self.lost or lost
+        self.cancelled.set()
 
 
 Runner = Callable[[Call], Outcome]

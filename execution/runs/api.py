@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from execution.models import Run
 from execution.runs import openapi
+from execution.runs.authentication import CallAuthentication
 from execution.runs.events import event_view
 from execution.runs.preferences import manner_read, wait_read
 from execution.runs.requests import request_read
@@ -20,6 +21,8 @@ from execution.runs.selectors import run_of
 from execution.runs.services import run_cancel, run_submit
 from execution.runs.states import FINAL
 from execution.runs.waiters import WAITERS
+from registry.selectors import ResolvedTool
+from security.principals import caller
 
 RETRY_AFTER_S = "1"
 
@@ -39,18 +42,21 @@ def result_response(run: Run, *, missing: int = 202) -> HttpResponse:
 class ToolExecute(APIView):
     """POST tools/{name}/execute."""
 
+    authentication_classes = (CallAuthentication,)
+
     @extend_schema(**openapi.EXECUTE)
     def post(self, request: Request, name: str) -> HttpResponse:
         manner = manner_read(request.headers.get("Prefer", ""))
         run = run_submit(
-            principal=request.user,
+            principal=caller(request),
             name=name,
+            found=request.auth if isinstance(request.auth, ResolvedTool) else None,
             request=request_read(request.data),
             manner=manner,
             key=request.headers.get("Idempotency-Key"),
         )
         if run.status not in FINAL and not manner.detached and WAITERS.wait(run.pk, manner.wait_s):
-            run = run_of(run.pk, request.user.persona_id)
+            run = run_of(run.pk, caller(request).persona_id)
         response = result_response(run)
         if manner.detached:
             response["Preference-Applied"] = "respond-async"
@@ -63,9 +69,9 @@ class RunDetail(APIView):
     @extend_schema(**openapi.RUN)
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         wait_s = wait_read(request.query_params.get("wait"))
-        run = run_of(run_id, request.user.persona_id)
+        run = run_of(run_id, caller(request).persona_id)
         if wait_s and run.status not in FINAL and WAITERS.wait(run.pk, wait_s):
-            run = run_of(run_id, request.user.persona_id)
+            run = run_of(run_id, caller(request).persona_id)
         return result_response(run, missing=200)
 
 
@@ -74,7 +80,7 @@ class RunEvents(APIView):
 
     @extend_schema(**openapi.EVENTS)
     def get(self, request: Request, run_id: UUID) -> Response:
-        run = run_of(run_id, request.user.persona_id)
+        run = run_of(run_id, caller(request).persona_id)
         after = sequence_read(request.query_params.get("after"))
         rows = run.events.filter(seq__gt=after).order_by("seq")
         return Response({"events": [event_view(event, run) for event in rows]})
@@ -90,6 +96,6 @@ class RunCancel(APIView):
 
     @extend_schema(**openapi.CANCEL)
     def post(self, request: Request, run_id: UUID) -> Response:
-        run = run_of(run_id, request.user.persona_id)
-        body: dict[str, Any] = {"cancelled": run_cancel(by=request.user.actor, run=run)}
+        run = run_of(run_id, caller(request).persona_id)
+        body: dict[str, Any] = {"cancelled": run_cancel(by=caller(request).actor, run=run)}
         return Response(body)

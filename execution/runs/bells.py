@@ -20,7 +20,9 @@ def ring(queue: str) -> bool:
     """Tells one idle worker of the queue that something is due; false when the broker does not answer."""
     name = f"{settings.QUEUE_PREFIX}{queue}"
     try:
-        current_app.send_task(BELL, args=[queue], queue=name, expires=EXPIRES_S, retry=False, ignore_result=True)
+        current_app.send_task(
+            BELL, args=[queue], queue=name, expires=EXPIRES_S, retry=False, ignore_result=True
+        )
     except (OperationalError, KombuError, OSError) as error:
         log.warning("the broker does not answer (%s); the steward rings later", type(error).__name__)
         return False

@@ -49,14 +49,21 @@ def claim_next(queue: str) -> Lease | None:
     personas, tools = _running()
     groups.sort(key=lambda g: (personas[g["persona_id"]], tools[g["tool"]], g["oldest"]))
     for group in groups:
-        lease = _claim_one(due.filter(persona_id=group["persona_id"], tool=group["tool"]).order_by("due_at", "id"))
+        lease = _claim_one(
+            due.filter(persona_id=group["persona_id"], tool=group["tool"]).order_by("due_at", "id")
+        )
         if lease:
             return lease
     return None
 
 
 def _running() -> tuple[Counter[int], Counter[str]]:
-    rows = Run.objects.filter(status=Status.RUNNING).order_by().values("persona_id", "tool").annotate(n=Count("pk"))
+    rows = (
+        Run.objects.filter(status=Status.RUNNING)
+        .order_by()
+        .values("persona_id", "tool")
+        .annotate(n=Count("pk"))
+    )
     personas: Counter[int] = Counter()
     tools: Counter[str] = Counter()
     for row in rows:

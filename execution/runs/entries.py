@@ -16,7 +16,7 @@ def accepted_entry(run: Run, actor: Actor, responsible: str) -> Entry:
         "tool": run.tool,
         "version": run.tool_version.version,
         "version_digest": run.tool_version.digest,
-        "arguments": commitment(run.salt, run.arguments_hash),
+        "arguments": commitment(bytes(run.salt), bytes(run.arguments_hash)),
         "responsible": responsible,
     }
     return Entry("run.accepted", actor, "tool", run.tool, data, run.pk)
@@ -31,10 +31,10 @@ def outcome_entry(run: Run, outcome: Outcome, events_digest: bytes, actor: Actor
         "status": outcome.status.value,
         "attempts": run.attempt,
         "duration_ms": outcome.duration_ms,
-        "events": commitment(run.salt, events_digest),
+        "events": commitment(bytes(run.salt), events_digest),
     }
     if result_hash:
-        data["result"] = commitment(run.salt, result_hash)
+        data["result"] = commitment(bytes(run.salt), result_hash)
     if outcome.error:
         data["error_code"] = outcome.error_code
     return Entry("run.outcome", actor, "tool", run.tool, data, run.pk)
@@ -42,4 +42,10 @@ def outcome_entry(run: Run, outcome: Outcome, events_digest: bytes, actor: Actor
 
 def refused_entry(principal: PersonaPrincipal, tool: str, code: str, why: Mapping[str, Any]) -> Entry:
     """`run.refused`: a call that was not accepted, with the decision or the pointers, never the arguments."""
-    return Entry("run.refused", principal.actor, "tool", tool[:64], {"code": code, "responsible": principal.responsible, **why})
+    return Entry(
+        "run.refused",
+        principal.actor,
+        "tool",
+        tool[:64],
+        {"code": code, "responsible": principal.responsible, **why},
+    )

@@ -15,6 +15,7 @@ from execution.runs.outcomes import CALL_COMPLETED, CALL_FAILED, CALL_REQUESTED
 
 # S3's numbers; the hub's own events have none.
 NUMBERS = {CALL_REQUESTED: 400, CALL_COMPLETED: 410, CALL_FAILED: 420}
+PROGRESS = "TOOL_CALL_PROGRESS"
 CLAIMED, STARTED, LEASE_LOST = "RUN_CLAIMED", "RUN_STARTED", "LEASE_LOST"
 CANCEL_ASKED, LATE_RESULT, RETRY = "CANCEL_ASKED", "LATE_RESULT", "RUN_RETRIED"
 
@@ -23,18 +24,28 @@ def event_add(run_id: UUID, kind: str, data: Mapping[str, Any] | None = None) ->
     """Appends an event in the caller's transaction. The row lock on the run gives its number."""
     Run.objects.filter(pk=run_id).update(events_count=F("events_count") + 1)
     seq = Run.objects.values_list("events_count", flat=True).get(pk=run_id)
-    return RunEvent.objects.create(run_id=run_id, seq=seq, kind=kind, at=timezone.now(), data=dict(data or {}))
+    return RunEvent.objects.create(
+        run_id=run_id, seq=seq, kind=kind, at=timezone.now(), data=dict(data or {})
+    )
 
 
 def events_digest(events: Iterable[RunEvent]) -> bytes:
     """SHA-256 over the canonical list of `{seq, kind, at, data}`."""
-    rows = [{"seq": e.seq, "kind": e.kind, "at": e.at.isoformat(timespec="microseconds"), "data": e.data} for e in events]
+    rows = [
+        {"seq": e.seq, "kind": e.kind, "at": e.at.isoformat(timespec="microseconds"), "data": e.data}
+        for e in events
+    ]
     return hashlib.sha256(canonical(rows)).digest()
 
 
 def event_view(event: RunEvent, run: Run) -> dict[str, Any]:
     """An event as readers get it: `{seq, event, number?, at, data}`, with S3's payloads for its three."""
-    view: dict[str, Any] = {"seq": event.seq, "event": event.kind, "at": iso(event.at), "data": dict(event.data)}
+    view: dict[str, Any] = {
+        "seq": event.seq,
+        "event": event.kind,
+        "at": iso(event.at),
+        "data": dict(event.data),
+    }
     if event.kind in NUMBERS:
         view["number"] = NUMBERS[event.kind]
         view["data"] = {"toolName": run.tool, **event.data}

@@ -16,9 +16,13 @@ def gate(run: Run) -> Outcome | None:
     """
     now = datetime.now(UTC)
     if run.cancel_asked_at:
-        return failure("CANCELLED", "The run was cancelled before it started.", at=now, status=Status.CANCELLED)
+        return failure(
+            "CANCELLED", "The run was cancelled before it started.", at=now, status=Status.CANCELLED
+        )
     if run.deadline_at and run.deadline_at <= now:
-        return failure("TIMEOUT", "The run's deadline passed before it could start.", at=now, status=Status.TIMEOUT)
+        return failure(
+            "TIMEOUT", "The run's deadline passed before it could start.", at=now, status=Status.TIMEOUT
+        )
     if run.token_id is None:
         return None
     principal, state = principal_of(run.token_id)
@@ -30,4 +34,6 @@ def gate(run: Run) -> Outcome | None:
     code = failed.code if failed else "PERMISSION_DENIED"
     code = "PERMISSION_DENIED" if code in {"TOOL_NOT_FOUND", "UNAUTHENTICATED"} else code
     reason = failed.reason if failed else "The decision changed."
-    return failure(code, f"Refused before the start: {reason}", at=now, details={"decision": decision.as_dict()})
+    return failure(
+        code, f"Refused before the start: {reason}", at=now, details={"decision": decision.as_dict()}
+    )

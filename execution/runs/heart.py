@@ -5,10 +5,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import DatabaseError, close_old_connections
 
 from core.clock import lease_boot, lease_now
 from execution.models import Run, Status
@@ -18,14 +19,25 @@ from execution.runs.claim import Lease
 log = logging.getLogger(__name__)
 # A tool is stopped this long before its lease can end.
 MARGIN_S = 5.0
+# So often the heart looks whether a cancel was asked, in seconds.
+LOOK_S = 0.5
+
+
+@dataclass
+class _Held:
+    """A lease that is kept: its run, its work, and when it was last extended (monotonic seconds)."""
+
+    run_id: UUID
+    call: Call
+    extended: float
 
 
 class Heart:
-    """Beats for the leases it holds. A lost lease, or a cancel that was asked, sets `call.cancelled`."""
+    """Keeps leases. A lost lease sets `call.lost`, and it or a cancel that was asked `call.cancelled`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: dict[UUID, tuple[Call, float]] = {}
+        self._held: dict[UUID, _Held] = {}
         self._thread: threading.Thread | None = None
         self._woken = threading.Event()
 
@@ -33,11 +45,11 @@ class Heart:
     def beating(self, lease: Lease, call: Call) -> Iterator[None]:
         """Keeps the lease while the block runs."""
         with self._lock:
-            self._held[lease.token] = (call, time.monotonic())
+            self._held[lease.token] = _Held(lease.run.pk, call, time.monotonic())
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
                 self._thread.start()
-        self._woken.set()
+            self._woken.set()
         try:
             yield
         finally:
@@ -47,49 +59,49 @@ class Heart:
                     self._woken.clear()
 
     def _run(self) -> None:
-        beat = settings.LEASE_S / 6
         while self._woken.wait():
-            time.sleep(beat)
+            time.sleep(min(LOOK_S, settings.LEASE_S / 6))
             with self._lock:
-                tokens = list(self._held)
-            if tokens:
-                self._beat(tokens)
-
-    def _beat(self, tokens: list[UUID]) -> None:
-        try:
-            alive = self._extend(tokens)
-        except DatabaseError:
-            log.warning("the heartbeat did not reach the database")
-            close_old_connections()
+                held = dict(self._held)
+            if not held:
+                continue
+            try:
+                self._look(held)
+            except DatabaseError:
+                log.warning("the heartbeat did not reach the database")
+                close_old_connections()
             self._stop_overdue()
-            return
+
+    def _look(self, held: dict[UUID, _Held]) -> None:
+        """Extends the leases that are due for it, and hears of cancels and of leases that are lost."""
+        mine = Run.objects.filter(
+            pk__in=[one.run_id for one in held.values()], lease_token__in=list(held), status=Status.RUNNING
+        )
         now = time.monotonic()
+        if any(now - one.extended >= settings.LEASE_S / 6 for one in held.values()):
+            mine.update(lease_ends=lease_now() + settings.LEASE_S, lease_boot=lease_boot())
+            extended = True
+        else:
+            extended = False
+        asked = dict(mine.values_list("lease_token", "cancel_asked_at"))
         with self._lock:
-            for token in tokens:
+            for token, one in held.items():
                 if token not in self._held:
                     continue
-                call, _ = self._held[token]
-                self._held[token] = (call, now)
-                if alive.get(token, True):
-                    call.cancelled.set()
-
-    def _extend(self, tokens: list[UUID]) -> dict[UUID, bool]:
-        """Extends the leases; per token that still holds: whether its cancel was asked."""
-        mine = Run.objects.filter(lease_token__in=tokens, status=Status.RUNNING)
-        mine.update(lease_ends=lease_now() + settings.LEASE_S, lease_boot=lease_boot())
-        rows = mine.values_list("lease_token", "cancel_asked_at")
-        found = {token: asked is not None for token, asked in rows if token}
-        if connection.vendor == "postgresql" and not connection.in_atomic_block:
-            connection.close_if_unusable_or_obsolete()
-        return found
+                if token not in asked:
+                    one.call.stop(lost=True)
+                elif asked[token]:
+                    one.call.stop(lost=False)
+                if extended and token in asked:
+                    one.extended = now
 
     def _stop_overdue(self) -> None:
         """Without a beat until shortly before the lease ends, the tool is told to stop."""
         limit = max(settings.LEASE_S - MARGIN_S, settings.LEASE_S / 2)
         with self._lock:
-            for call, last in self._held.values():
-                if time.monotonic() - last > limit:
-                    call.cancelled.set()
+            for one in self._held.values():
+                if time.monotonic() - one.extended > limit:
+                    one.call.stop(lost=True)
 
 
 HEART = Heart()

@@ -90,10 +90,16 @@ EVENT_LIST: dict[str, Any] = {
     },
 }
 _PREFER = OpenApiParameter(
-    "Prefer", str, OpenApiParameter.HEADER, description="`wait=N` (seconds, at most 120) or `respond-async` (RFC 7240)."
+    "Prefer",
+    str,
+    OpenApiParameter.HEADER,
+    description="`wait=N` (seconds, at most 120) or `respond-async` (RFC 7240).",
 )
 _KEY = OpenApiParameter(
-    "Idempotency-Key", str, OpenApiParameter.HEADER, description="Repeating a call with the same key returns its run."
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="Repeating a call with the same key returns its run.",
 )
 _WAIT = OpenApiParameter("wait", int, description="Seconds to wait for the outcome, at most 120.")
 _HELLO = OpenApiExample("echo", value={"arguments": {"text": "hello"}}, request_only=True)
@@ -103,7 +109,9 @@ def _answers(success: dict[int, Any], *problems: int) -> dict[int, Any]:
     return success | {status: PROBLEMS[status] for status in problems}
 
 
-_RESULT = OpenApiResponse(RESULT, description="The run's result; a tool's failure is 200 with `success` false.")
+_RESULT = OpenApiResponse(
+    RESULT, description="The run's result; a tool's failure is 200 with `success` false."
+)
 EXECUTE: dict[str, Any] = {
     "operation_id": "tool_execute",
     "summary": "Call a tool",
@@ -112,7 +120,14 @@ EXECUTE: dict[str, Any] = {
     "examples": [_HELLO],
     "responses": _answers(
         {200: _RESULT, 202: OpenApiResponse(RESULT, description="Accepted, not finished; see Location.")},
-        400, 401, 403, 404, 409, 413, 422, 503,
+        400,
+        401,
+        403,
+        404,
+        409,
+        413,
+        422,
+        503,
     ),
 }
 RUN: dict[str, Any] = {
@@ -138,6 +153,8 @@ CANCEL: dict[str, Any] = {
                 description="False when the run had its outcome already.",
             )
         },
-        401, 404, 503,
+        401,
+        404,
+        503,
     ),
 }

@@ -45,7 +45,12 @@ class Outcome:
 
 
 def failure(
-    code: str, message: str, *, at: datetime, status: Status = Status.FAILED, details: Mapping[str, Any] | None = None
+    code: str,
+    message: str,
+    *,
+    at: datetime,
+    status: Status = Status.FAILED,
+    details: Mapping[str, Any] | None = None,
 ) -> Outcome:
     """An outcome without a result that took no time of the tool's."""
     return Outcome(status, at, at, 0.0, error=error_object(code, message, details=details))

@@ -13,7 +13,10 @@ _WAIT = re.compile(r"wait\s*=\s*\"?(\d{1,9})\"?", re.IGNORECASE)
 def manner_read(header: str) -> Manner:
     """How to serve a caller by its Prefer header. Preferences that are unknown are ignored (§2)."""
     parts = [part.strip() for part in header.split(",") if part.strip()]
-    wait = next((float(found[1]) for part in parts if (found := _WAIT.fullmatch(part))), float(settings.WAIT_DEFAULT_S))
+    wait = next(
+        (float(found[1]) for part in parts if (found := _WAIT.fullmatch(part))),
+        float(settings.WAIT_DEFAULT_S),
+    )
     detached = any(part.lower() == "respond-async" for part in parts)
     return Manner(min(wait, float(settings.WAIT_MAX_S)), detached)
 
@@ -23,5 +26,7 @@ def wait_read(text: str | None) -> float:
     if text is None:
         return 0.0
     if not re.fullmatch(r"\d{1,9}", text):
-        raise InvalidRequest("wait must be whole seconds.", errors=[{"pointer": "/wait", "message": "whole seconds"}])
+        raise InvalidRequest(
+            "wait must be whole seconds.", errors=[{"pointer": "/wait", "message": "whole seconds"}]
+        )
     return min(float(text), float(settings.WAIT_MAX_S))

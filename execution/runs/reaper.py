@@ -53,7 +53,9 @@ def _reap(run: Run) -> None:
         transition(here, source=Status.RUNNING, target=Status.OUTCOME_UNKNOWN, who="reaper")
         log.error("run %s of %s: outcome unknown", run.pk, run.tool)
     elif run.attempt >= ATTEMPTS_MAX:
-        outcome = failure("WORKER_LOST", f"The worker died in each of {run.attempt} attempts.", at=datetime.now(UTC))
+        outcome = failure(
+            "WORKER_LOST", f"The worker died in each of {run.attempt} attempts.", at=datetime.now(UTC)
+        )
         outcome_write(run.pk, run.lease_token, source=Status.RUNNING, who="reaper", outcome=outcome)
     else:
         # A lost run of a web process goes to the workers.
@@ -71,5 +73,7 @@ def retries_due() -> int:
 
 def inline_release(older_than_s: float = 60.0) -> int:
     """Gives runs that a web process accepted and never claimed (it died) to the workers."""
-    old = Run.objects.filter(inline=True, status=Status.PENDING, created_at__lt=Now() - timedelta(seconds=older_than_s))
+    old = Run.objects.filter(
+        inline=True, status=Status.PENDING, created_at__lt=Now() - timedelta(seconds=older_than_s)
+    )
     return old.update(inline=False, due_at=F("created_at"))

@@ -7,7 +7,7 @@ from typing import Any
 from core.errors import InvalidRequest, ToolHubError
 from registry.models import ToolVersion
 
-MEMBERS = {
+MEMBERS: dict[str, type] = {
     "arguments": dict,
     "version": str,
     "context": dict,
@@ -19,7 +19,7 @@ MEMBERS = {
 CONTEXT_MEMBERS = ("session_id", "task_id", "loop_id", "agent_id", "user_id", "project")
 LIMITS = {"timeoutMs": "timeout_ms", "maxOutputBytes": "max_output_bytes"}
 ISOLATION_LEVELS = ("none", "basic", "strict", "paranoid")
-_WORDS = {dict: "an object", str: "a string"}
+_WORDS: dict[type, str] = {dict: "an object", str: "a string"}
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,13 @@ def _context_errors(context: Mapping[str, Any]) -> list[dict[str, str]]:
     errors = []
     for name, value in context.items():
         if name not in CONTEXT_MEMBERS:
-            errors.append({"pointer": f"/context/{name}", "message": f"Unknown. Known: {', '.join(CONTEXT_MEMBERS)}."})
+            errors.append(
+                {"pointer": f"/context/{name}", "message": f"Unknown. Known: {', '.join(CONTEXT_MEMBERS)}."}
+            )
         elif name != "project" and not (isinstance(value, str) and 1 <= len(value) <= 128):
-            errors.append({"pointer": f"/context/{name}", "message": "This must be a string of 1 to 128 characters."})
+            errors.append(
+                {"pointer": f"/context/{name}", "message": "This must be a string of 1 to 128 characters."}
+            )
     return errors
 
 
@@ -115,5 +119,6 @@ def isolation_check(version: ToolVersion, request: CallRequest) -> None:
     """Refuses a wish for isolation that the tool's runner cannot give. Raises ToolHubError."""
     if version.runner == "builtin" and request.isolation_level in {"strict", "paranoid"}:
         raise ToolHubError(
-            f"{version.tool.name} is built in: it runs as trusted code without a sandbox.", code="SANDBOX_UNAVAILABLE"
+            f"{version.tool.name} is built in: it runs as trusted code without a sandbox.",
+            code="SANDBOX_UNAVAILABLE",
         )

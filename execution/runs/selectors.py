@@ -1,16 +1,19 @@
 """Reads runs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
 
 from core.errors import NotFound
 from execution.models import Run, Status
 
 
 def runs_list(filters: Mapping[str, str]) -> QuerySet[Run]:
-    """Runs, newest first, narrowed by `tool`, `persona` (name), `status` and `q` (start of the id, or tool)."""
+    """Runs, newest first, narrowed by `tool`, `persona` (name), `status` and `q` (id, tool, persona)."""
     rows = Run.objects.select_related("persona", "tool_version").order_by("-id")
     if filters.get("tool"):
         rows = rows.filter(tool=filters["tool"])
@@ -36,3 +39,68 @@ def run_of(run_id: UUID, persona_id: int) -> Run:
     if run is None:
         raise NotFound("There is no such run for this caller.")
     return run
+
+
+# Words of the console's filter that stand for several states.
+STATUS_GROUPS: dict[str, tuple[Status, ...]] = {
+    "open": (
+        Status.AWAITING_APPROVAL,
+        Status.PENDING,
+        Status.RUNNING,
+        Status.WAITING_RETRY,
+        Status.WAITING_STEPS,
+        Status.OUTCOME_UNKNOWN,
+    ),
+    "waiting": (Status.AWAITING_APPROVAL, Status.PENDING, Status.WAITING_RETRY, Status.WAITING_STEPS),
+    "unsuccessful": (Status.FAILED, Status.TIMEOUT),
+}
+
+
+def runs_page(filters: Mapping[str, str]) -> QuerySet[Run]:
+    """`runs_list`, where `status` may also be a word of STATUS_GROUPS, and `since` a number of hours."""
+    rows = runs_list(filters).defer("arguments", "request", "result", "resources")
+    group = STATUS_GROUPS.get(filters.get("status", ""))
+    if group:
+        rows = rows.filter(status__in=group)
+    hours = filters.get("since", "")
+    if hours.isascii() and hours.isdigit() and len(hours) <= 4:
+        rows = rows.filter(pk__gte=first_id_at(timezone.now() - timedelta(hours=int(hours))))
+    return rows
+
+
+def first_id_at(at: datetime) -> UUID:
+    """The smallest time-ordered id (RFC 9562 §5.7) of a moment: lets the primary key answer for the time."""
+    return UUID(int=int(at.timestamp() * 1000) << 80)
+
+
+def run_detail(run_id: UUID) -> Run:
+    """A run with everything its page shows. Raises NotFound."""
+    rows = Run.objects.select_related("persona", "token__responsible", "tool_version__tool__package")
+    run = rows.prefetch_related("attempts", "events").filter(pk=run_id).first()
+    if run is None:
+        raise NotFound("There is no such run.")
+    return run
+
+
+def runs_counts(since: datetime) -> dict[str, int]:
+    """Runs by status: those without an outcome all, those with one when made since then."""
+    open_rows = Run.objects.filter(status__in=STATUS_GROUPS["open"])
+    ended = Run.objects.filter(pk__gte=first_id_at(since)).exclude(status__in=STATUS_GROUPS["open"])
+    counts: dict[str, int] = {}
+    for rows in (open_rows, ended):
+        counts |= dict(rows.order_by().values_list("status").annotate(n=Count("pk")))
+    return counts
+
+
+def runs_by_tool(since: datetime, names: Iterable[str] | None = None) -> QuerySet[Run, dict[str, Any]]:
+    """`{tool, total, unsuccessful}` for runs made since then, busiest first; all tools, or those named."""
+    rows = Run.objects.filter(pk__gte=first_id_at(since))
+    if names is not None:
+        rows = rows.filter(tool__in=list(names))
+    failed = Count("pk", filter=Q(status__in=STATUS_GROUPS["unsuccessful"]))
+    return (
+        rows.order_by()
+        .values("tool")
+        .annotate(total=Count("pk"), unsuccessful=failed)
+        .order_by("-total", "tool")
+    )

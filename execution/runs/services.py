@@ -44,15 +44,23 @@ class Manner:
 
 
 def run_submit(
-    *, principal: PersonaPrincipal, name: str, request: CallRequest, manner: Manner, key: str | None = None
+    *,
+    principal: PersonaPrincipal,
+    name: str,
+    request: CallRequest,
+    manner: Manner,
+    key: str | None = None,
+    found: ResolvedTool | None = None,
 ) -> Run:
     """Takes a call through every check and accepts it; carries it out here when it is quick.
 
+    `found` is the active version of the tool where the caller has read it already.
     Order: found, allowed, arguments, then the run. Raises NotFound (404), Denied (403),
     InvalidRequest (422), Conflict (409), Overloaded (503). What is refused leaves an event in
     the ledger and no run.
     """
-    found = _resolve(principal, name, request)
+    if found is None or request.version:
+        found = _resolve(principal, name, request)
     decision = _decide(principal, found)
     accepted = _accept(principal, found.version, request, decision, key)
     if key and (earlier := _earlier_run(accepted)):
@@ -99,13 +107,19 @@ def _refuse(principal: PersonaPrincipal, tool: str, error: ToolHubError, why: di
 
 
 def _accept(
-    principal: PersonaPrincipal, version: ToolVersion, request: CallRequest, warnings: tuple[str, ...], key: str | None
+    principal: PersonaPrincipal,
+    version: ToolVersion,
+    request: CallRequest,
+    warnings: tuple[str, ...],
+    key: str | None,
 ) -> Accepted:
     try:
         _arguments_check(version, request)
         isolation_check(version, request)
         if key is not None and not 1 <= len(key) <= KEY_MAX:
-            raise ToolHubError(f"Idempotency-Key must have 1 to {KEY_MAX} characters.", code="INVALID_REQUEST")
+            raise ToolHubError(
+                f"Idempotency-Key must have 1 to {KEY_MAX} characters.", code="INVALID_REQUEST"
+            )
         encoded = canonical(request.arguments)
         canonical(request.recorded())
     except CanonicalError as error:
@@ -170,8 +184,9 @@ def run_cancel(*, by: Actor, run: Run) -> bool:
         event_add(run.pk, CANCEL_ASKED, {"by": by.name})
         record(Entry("run.cancel_asked", by, "tool", run.tool, {}, run.pk))
         for waiting in (Status.PENDING, Status.WAITING_RETRY):
-            outcome = failure("CANCELLED", f"Cancelled by {by.name}.", at=timezone.now(), status=Status.CANCELLED)
+            outcome = failure(
+                "CANCELLED", f"Cancelled by {by.name}.", at=timezone.now(), status=Status.CANCELLED
+            )
             if outcome_write(run.pk, None, source=waiting, who="caller", outcome=outcome, actor=by):
                 break
     return True
-

@@ -101,10 +101,14 @@ CREATE TRIGGER execution_run_guard BEFORE UPDATE OF {columns} ON execution_run
     return [
         "DROP TRIGGER IF EXISTS execution_run_guard_outcome",
         "DROP TRIGGER IF EXISTS execution_run_guard_status",
-        f"CREATE TRIGGER execution_run_guard_outcome BEFORE UPDATE OF {columns} ON execution_run "
-        f"WHEN OLD.status IN ({_final()}) AND ({changed}) "
-        "BEGIN SELECT RAISE(ABORT, 'the run has its outcome'); END",
-        f"CREATE TRIGGER execution_run_guard_status BEFORE UPDATE OF status ON execution_run "
-        f"WHEN NEW.status <> OLD.status AND OLD.status || '>' || NEW.status NOT IN ({_pairs()}) "
-        "BEGIN SELECT RAISE(ABORT, 'a run may not change its status so'); END",
+        (
+            f"CREATE TRIGGER execution_run_guard_outcome BEFORE UPDATE OF {columns} ON execution_run "
+            f"WHEN OLD.status IN ({_final()}) AND ({changed}) "
+            "BEGIN SELECT RAISE(ABORT, 'the run has its outcome'); END"
+        ),
+        (
+            f"CREATE TRIGGER execution_run_guard_status BEFORE UPDATE OF status ON execution_run "
+            f"WHEN NEW.status <> OLD.status AND OLD.status || '>' || NEW.status NOT IN ({_pairs()}) "
+            "BEGIN SELECT RAISE(ABORT, 'a run may not change its status so'); END"
+        ),
     ]

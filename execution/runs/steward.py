@@ -88,7 +88,9 @@ def duty_perform(duty: Duty) -> int | None:
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
                 # The lock's number is stable over processes and versions.
-                cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [zlib.crc32(f"duty:{duty.name}".encode())])
+                cursor.execute(
+                    "SELECT pg_try_advisory_xact_lock(%s)", [zlib.crc32(f"duty:{duty.name}".encode())]
+                )
                 if not cursor.fetchone()[0]:
                     return None
         return duty.act()

@@ -7,7 +7,7 @@ from execution.runs.bells import BELL
 from execution.runs.worker import queue_work
 
 
-@shared_task(name=BELL, ignore_result=True)  # type: ignore[untyped-decorator]
+@shared_task(name=BELL, ignore_result=True)
 def bell(queue: str) -> None:
     """Somebody rang for the queue: carry out what is due in it."""
     close_old_connections()

@@ -7,7 +7,7 @@ One thread per web process hears of finished runs: by LISTEN on PostgreSQL, by p
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
@@ -63,13 +63,17 @@ class Waiters:
                 if not self._events:
                     self._busy.clear()
 
-    def wait(self, run_id: UUID, seconds: float) -> bool:
-        """Returns once the run has its outcome, or after `seconds`; false when too many wait already."""
+    def wait(self, run_id: UUID, seconds: float, ready: Callable[[UUID], bool] | None = None) -> bool:
+        """Returns once the run is `ready` (default: has its outcome), or after `seconds`.
+
+        False when too many wait already.
+        """
+        ready = ready or _finished
         ends = time.monotonic() + seconds
         with self._registered(run_id) as event:
             if event is None:
                 return False
-            while not _finished(run_id):
+            while not _given_back(ready, run_id):
                 left = ends - time.monotonic()
                 if left <= 0:
                     break
@@ -140,9 +144,14 @@ WAITERS = Waiters()
 
 
 def _finished(run_id: UUID) -> bool:
-    """Whether the run has its outcome; gives its connection back at once."""
+    """Whether the run has its outcome."""
+    return Run.objects.filter(pk=run_id, status__in=FINAL).exists()
+
+
+def _given_back(ready: Callable[[UUID], bool], run_id: UUID) -> bool:
+    """Asks, and gives the connection back at once: a waiter holds none."""
     try:
-        return Run.objects.filter(pk=run_id, status__in=FINAL).exists()
+        return ready(run_id)
     finally:
         if not connection.in_atomic_block:
             connection.close()

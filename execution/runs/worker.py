@@ -3,16 +3,15 @@
 import logging
 from datetime import UTC, datetime
 
-from django.db import transaction
-
-from execution.models import Run, Status
+from execution.models import Status
 from execution.runners import call_run
 from execution.runners.call import call_of
 from execution.runs.claim import Lease, claim_next, lease_start
 from execution.runs.finish import run_finish
 from execution.runs.gates import gate
 from execution.runs.heart import HEART
-from execution.runs.outcomes import Outcome, failure
+from execution.runs.outcomes import failure
+from execution.runs.partials import Partials
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +31,7 @@ def run_perform(lease: Lease, *, inline: bool = False) -> bool:
     if refusal is not None:
         return run_finish(lease, refusal)
     call = call_of(lease.run, inline=inline, attempt=lease.attempt)
+    call.emit = Partials(lease).add
     with HEART.beating(lease, call):
         if not lease_start(lease):
             log.warning("run %s: the lease was lost before the start", lease.run.pk)
@@ -42,14 +42,8 @@ def run_perform(lease: Lease, *, inline: bool = False) -> bool:
             # A runner promises never to raise; if it does, that is our mistake and still one outcome.
             log.exception("the runner of run %s failed", lease.run.pk)
             outcome = failure("INTERNAL", "The runner made a mistake. It is logged.", at=datetime.now(UTC))
-        return run_finish(lease, _cancelled(lease.run, outcome))
-
-
-def _cancelled(run: Run, outcome: Outcome) -> Outcome:
-    """A tool that stopped because cancel was asked is cancelled; one that succeeded all the same succeeded."""
-    if outcome.status is Status.CANCELLED:
-        with transaction.atomic():
-            asked = Run.objects.filter(pk=run.pk, cancel_asked_at__isnull=False).exists()
-        if not asked:
-            return failure("WORKER_LOST", "The lease was lost while the tool ran.", at=outcome.ended_at)
-    return outcome
+        if call.lost and outcome.status is Status.CANCELLED:
+            # Stopped half-way because the lease was lost: the reaper decides, by what the tool may have done.
+            log.warning("run %s: attempt %s was stopped with its lease", lease.run.pk, lease.attempt)
+            return False
+        return run_finish(lease, outcome)

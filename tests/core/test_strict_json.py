@@ -84,7 +84,7 @@ REFUSED = [
     ("65 levels of both kinds", b'[{"a":' * 32 + b"[]" + b"}]" * 32, "TOO_DEEP"),
     ("65 levels behind strings with quotes", rb'["\"","\\",' + b"[" * 64 + b"]" * 65, "TOO_DEEP"),
     ("more than 1 MiB", b'"' + b"a" * 1_048_576 + b'"', "TOO_LARGE"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "code"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])

@@ -23,6 +23,8 @@ class Plan:
     host: str
     port: int
     banner: str
+    # Told also when the hub never answers: a password that is shown only once.
+    account: str = ""
     keep_open: list[int] = field(default_factory=list)
     grace_s: float = GRACE_S
 

@@ -10,14 +10,16 @@ def web(host: str, port: int, *, workers: int, threads: int) -> Program:
     """The pages and the API: granian, WSGI, `workers` processes of `threads` threads each."""
     command = [sys.executable, "-m", "granian", "toolhub.wsgi:application", "--interface", "wsgi"]
     command += ["--host", host, "--port", str(port), "--workers", str(workers)]
-    command += ["--blocking-threads", str(threads), "--no-access-log", "--log-level", "warning"]
+    command += ["--blocking-threads", str(threads), "--no-access-log", "--log-level", "error"]
     command += ["--respawn-failed-workers", "--workers-kill-timeout", "8", "--no-ws"]
     return Program("web", command, {"TOOLHUB_WEB_PROCESS": "on"})
 
 
 def worker(*, concurrency: int, log_level: str) -> Program:
     """Carries out runs: celery, every queue, one process for each of `concurrency` runs."""
-    command = [sys.executable, "-m", "celery", "-A", "toolhub", "worker", "--pool", "prefork"]
+    # As root in a container celery warns at every start; the tools' code is held by the sandbox, not by it.
+    command = [sys.executable, "-W", "ignore:You're running the worker with superuser", "-m", "celery"]
+    command += ["--quiet", "-A", "toolhub", "worker", "--pool", "prefork"]
     command += ["--concurrency", str(concurrency), "--prefetch-multiplier", "1"]
     command += ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", log_level]
     return Program("worker", command)

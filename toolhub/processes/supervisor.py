@@ -103,6 +103,8 @@ class Supervisor:
             self.status = status
             self.deadline = time.monotonic() + self.plan.grace_s + 5
             self._tell("Stopping; Ctrl-C again stops at once.")
+            if not self.ready and self.plan.account:
+                self._tell(self.plan.account)
         for child in self.children:
             child.ask_to_stop()
 

@@ -16,6 +16,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connections
 
+from toolhub.checks import environment_names
 from toolhub.processes import programs
 from toolhub.processes.data_folder import DataFolderError, folder_lock, folder_prepare
 from toolhub.processes.plan import Plan
@@ -23,8 +24,9 @@ from toolhub.processes.ports import PortError, port_check
 
 
 class Command(BaseCommand):
-    help = "Prepares the data folder, then runs web, worker and steward until Ctrl-C."
+    # The full checks load every page, which costs a second at each start; `make check` runs them.
     requires_system_checks = []
+    help = "Prepares the data folder, then runs web, worker and steward until Ctrl-C."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
@@ -33,6 +35,8 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, host: str, port: int, **_options: Any) -> None:
         # All that the hub writes is for its own account only.
         os.umask(0o077)
+        for warning in environment_names(None):
+            self.stderr.write(f"{warning.msg} {warning.hint}")
         try:
             folder_prepare(settings.DATA)
             lock = folder_lock(settings.DATA)
@@ -42,7 +46,8 @@ class Command(BaseCommand):
         url = os.environ.setdefault("TOOLHUB_URL", f"http://{_shown(host)}:{port}")
         self._prepare_static()
         account = self._prepare_rows()
-        self._supervise(host, port, lock, self._banner(url, f"http://{_shown(host)}:{port}", account))
+        banner = self._banner(url, f"http://{_shown(host)}:{port}", account)
+        self._supervise(host, port, lock, banner, account)
 
     def _prepare_rows(self) -> str:
         """Database, built-in tools and demo accounts; gives what demo_create has to say."""
@@ -58,8 +63,6 @@ class Command(BaseCommand):
             ) from error
         finally:
             connections.close_all()
-        # Told now as well, since a password is never shown again when a later step fails.
-        self.stdout.write(said.getvalue().rstrip())
         return said.getvalue().strip()
 
     def _prepare_static(self) -> None:
@@ -75,14 +78,16 @@ class Command(BaseCommand):
 
     def _banner(self, url: str, local: str, account: str) -> str:
         """What is said when the hub answers: where, who, and the first call on one line."""
-        lines = ["", f"ToolHub answers at {url}", f"Sign in: {url}/accounts/login/"]
-        lines += [f"  {line}" for line in account.splitlines()]
+        lines = ["", f"ToolHub answers at {url}"]
+        lines += account.splitlines() or [
+            "Sign in as admin, with the password that was shown at the first start."
+        ]
         token = settings.DATA / "demo_token"
         if token.is_file():
             lines += ["", "The first call:", first_call(local, token.read_text().strip())]
         return "\n".join([*lines, "", "Ctrl-C stops everything.", ""])
 
-    def _supervise(self, host: str, port: int, lock: int, banner: str) -> None:
+    def _supervise(self, host: str, port: int, lock: int, banner: str, account: str) -> None:
         """Becomes the supervisor, which is small; the pid stays. Does not return."""
         metrics = Path(os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(settings.DATA / "metrics")))
         if metrics == settings.DATA / "metrics":
@@ -99,6 +104,7 @@ class Command(BaseCommand):
             host,
             port,
             banner,
+            account,
             [lock],
         )
         with tempfile.TemporaryFile("w") as file:

@@ -1,0 +1,75 @@
+"""`make bench`, or `python -m bench --help`. Listens and calls on 127.0.0.1 only."""
+
+import argparse
+import json
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bench import embedded, report, throughput
+from bench.database import own_database
+from bench.load import BenchError
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench", description="Measures speed, start and memory of the hub.")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each arm (default 5)")
+    parser.add_argument("--seconds", type=float, default=3.0, help="length of one run (default 3)")
+    parser.add_argument("--only", choices=tuple(PARTS), help="leave the other half out")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there, too")
+    given = parser.parse_args()
+    if given.rounds < 1 or given.seconds <= 0:
+        parser.error("--rounds must be at least 1 and --seconds above 0")
+    return given
+
+
+def say(lines: list[str]) -> None:
+    print(*lines, sep="\n", end="\n\n", flush=True)
+
+
+def speed(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """Figures and faults of product against floor; prints them."""
+    with own_database() as database:
+        if database.missing:
+            say([f"No PostgreSQL here ({database.missing}); SQLite is measured instead."])
+        found = throughput.measure(database, folder, rounds=given.rounds, seconds=given.seconds)
+    say(report.throughput_lines(found))
+    return found.as_dict(), found.faults
+
+
+def start(_given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """Figures and faults of the whole hub; prints them."""
+    found = embedded.measure(folder)
+    say(report.embedded_lines(found))
+    return asdict(found), found.faults
+
+
+PARTS = {"speed": speed, "start": start}
+
+
+def main() -> int:
+    given = arguments()
+    figures: dict[str, Any] = {}
+    faults: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="toolhub-bench-") as folder:
+        for name, part in PARTS.items():
+            if given.only not in (None, name):
+                continue
+            try:
+                figures[name], wrong = part(given, Path(folder))
+                faults += wrong
+            except BenchError as error:
+                faults.append(str(error))
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=2) + "\n")
+    for fault in faults:
+        print(f"FAILED: {fault}")
+    if not faults:
+        print("Rows equal calls: one run, one attempt, two ledger events and one outcome for each answer.")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,11 @@
+"""The hub's API and health, and the floor among the API's addresses so that nothing favours either."""
+
+from django.urls import include, path
+
+from bench.floor import Floor
+
+urlpatterns = [
+    path("api/v1/floor", Floor.as_view(), name="floor"),
+    path("api/v1/", include("toolhub.api_urls")),
+    path("", include("monitoring.urls")),
+]

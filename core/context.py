@@ -1,0 +1,59 @@
+"""What every page of the console needs in its template context."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+
+THEME_COOKIE = "theme"
+THEMES = ("light", "dark", "auto")
+
+
+@dataclass(frozen=True)
+class NavItem:
+    """A place in the navigation. `key` follows `g` on the keyboard; an empty permission is for everybody."""
+
+    title: str
+    url_name: str
+    icon: str
+    key: str
+    permission: str = ""
+
+
+NAVIGATION = (
+    NavItem("Overview", "overview", "home", "o"),
+    NavItem("Tools", "tools", "tools", "t", "registry.view_tool"),
+    NavItem("Personas", "personas", "robot", "p", "security.view_persona"),
+    NavItem("Runs", "runs", "player-play", "r", "execution.view_run"),
+    NavItem("Audit", "events", "shield-check", "a", "audit.view_event"),
+)
+
+
+def console(request: HttpRequest) -> dict[str, Any]:
+    """`version`, `theme` (light, dark or auto), `navigation` with what is current, `public_url`."""
+    theme = request.COOKIES.get(THEME_COOKIE, "auto")
+    return {
+        "version": settings.VERSION,
+        "public_url": settings.PUBLIC_URL.rstrip("/"),
+        "theme": theme if theme in THEMES else "auto",
+        "themes": THEMES,
+        "navigation": _navigation(request),
+        "base": "components/part.html" if getattr(request, "htmx", None) else "base.html",
+    }
+
+
+def _navigation(request: HttpRequest) -> list[dict[str, Any]]:
+    # An error can stop a request before the session was read.
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
+        return []
+    items = []
+    for item in NAVIGATION:
+        if item.permission and not user.has_perm(item.permission):
+            continue
+        url = reverse(item.url_name)
+        current = request.path == url if url == "/" else request.path.startswith(url)
+        items.append({"item": item, "url": url, "current": current})
+    return items

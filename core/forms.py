@@ -1,0 +1,31 @@
+"""Forms of the console: the design's classes on each field, and service errors at theirs."""
+
+from typing import Any
+
+from django import forms
+
+from core.errors import ToolHubError
+
+
+class ConsoleForm(forms.Form):
+    """A form whose fields look like the design's and that can show what a service refused."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("label_suffix", "")
+        super().__init__(*args, **kwargs)
+        for bound in self:
+            kind = "form-select" if isinstance(bound.field.widget, forms.Select) else "form-control"
+            wrong = " is-invalid" if self.is_bound and bound.errors else ""
+            bound.field.widget.attrs.setdefault("class", f"{kind}{wrong}")
+
+    def take(self, error: ToolHubError) -> None:
+        """Puts a service's error at the fields that its pointers name, else above the form."""
+        placed = False
+        for item in error.errors:
+            name = item.get("pointer", "").removeprefix("/")
+            if name in self.fields:
+                self.add_error(name, item["message"])
+                self.fields[name].widget.attrs["class"] += " is-invalid"
+                placed = True
+        if not placed:
+            self.add_error(None, error.message)

@@ -1,0 +1,104 @@
+"""What the console's pages share: who may see them, page and part in one template, keyset paging."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import ValidationError
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django.views import View
+from django_htmx.http import HttpResponseClientRefresh
+from django_htmx.middleware import HtmxDetails
+
+from core.errors import Denied, NotFound
+
+PAGE_ROWS = 25
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True)
+class Page(Generic[Row]):
+    """Some rows of a list, and the cursors of its neighbours: None where there is none."""
+
+    rows: list[Row]
+    before: str | None
+    after: str | None
+
+    @property
+    def is_first(self) -> bool:
+        return self.before is None
+
+
+def page_read(
+    rows: QuerySet[Row], params: Mapping[str, str], *, key: str = "pk", descending: bool = True, count: int = PAGE_ROWS
+) -> Page[Row]:
+    """The rows that `?after=` or `?before=` ask for, by a unique key; the first ones without.
+
+    Costs one query however deep the page lies. A cursor that makes no sense is left aside.
+    """
+    after, before = _cursor(rows, key, params.get("after")), _cursor(rows, key, params.get("before"))
+    down, up = ("lt", "gt") if descending else ("gt", "lt")
+    ahead, back = (f"-{key}", key) if descending else (key, f"-{key}")
+    if before is not None:
+        found = list(rows.filter(**{f"{key}__{up}": before}).order_by(back)[: count + 1])
+        more_before, more_after = len(found) > count, True
+        found = found[:count][::-1]
+    else:
+        here = rows if after is None else rows.filter(**{f"{key}__{down}": after})
+        found = list(here.order_by(ahead)[: count + 1])
+        more_before, more_after = after is not None, len(found) > count
+        found = found[:count]
+    first, last = (str(getattr(found[0], key)), str(getattr(found[-1], key))) if found else ("", "")
+    return Page(found, first if found and more_before else None, last if found and more_after else None)
+
+
+def _cursor(rows: QuerySet[Row], key: str, given: str | None) -> Any:
+    if not given:
+        return None
+    field = rows.model._meta.pk if key == "pk" else rows.model._meta.get_field(key)
+    try:
+        return field.to_python(given)  # type: ignore[union-attr]
+    except ValidationError:
+        return None
+
+
+class ConsoleRequest(HttpRequest):
+    """A request as the middleware leaves it."""
+
+    htmx: HtmxDetails
+
+
+class ConsoleView(View):
+    """A page for signed-in people who hold `permission`; for others there is nothing (404).
+
+    Its template extends `base`: the whole page, or on an htmx request only its block `part`.
+    """
+
+    permission = ""
+    template = ""
+    request: ConsoleRequest
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Asks who it is first. Answers differ for htmx and are never stored: they hold what others may not see."""
+        user = request.user
+        if not user.is_authenticated:
+            if self.request.htmx:
+                return HttpResponseClientRefresh()
+            return redirect_to_login(request.get_full_path())
+        if self.permission and not user.has_perm(self.permission):
+            raise Http404
+        try:
+            response = super().dispatch(request, *args, **kwargs)
+        except (NotFound, Denied) as error:
+            raise Http404 from error
+        patch_vary_headers(response, ("HX-Request", "Cookie"))  # type: ignore[arg-type]
+        response.headers.setdefault("Cache-Control", "private, no-store")
+        return response
+
+    def show(self, context: Mapping[str, Any] | None = None, *, status: int = 200) -> HttpResponse:
+        """Renders the page, or its part."""
+        return render(self.request, self.template, dict(context or {}), status=status)

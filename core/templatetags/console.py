@@ -1,0 +1,207 @@
+"""Template tags and filters that every page of the console has (a builtin of the engine)."""
+
+import functools
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from django import template
+from django.conf import settings
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+register = template.Library()
+register.filter(intcomma)
+
+ICON_NAME = re.compile(r"[a-z0-9-]+")
+SHOWN_CHARACTERS = 12_000
+
+
+@functools.cache
+def _icon_body(name: str) -> str:
+    """What stands inside an icon's <svg>, from the vendored file."""
+    if not ICON_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no icon's name.")
+    source = (settings.ROOT / "static" / "vendor" / "icons" / f"{name}.svg").read_text(encoding="utf-8")
+    paths = re.findall(r"<(?:path|circle|rect|line)[^>]*/>", source)
+    return "".join(path for path in paths if 'd="M0 0h24v24H0z"' not in path)
+
+
+@register.simple_tag
+def icon(name: str, extra: str = "") -> SafeString:
+    """An outline icon of Tabler, for the eye only. Raises FileNotFoundError for one not in static/icons.txt."""
+    # The body comes from our own vendored files, never from data.
+    body = mark_safe(_icon_body(name))  # noqa: S308
+    return format_html(
+        '<svg class="icon {}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2"'
+        ' stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">{}</svg>',
+        extra,
+        body,
+    )
+
+
+# A state's icon and tone; the words are the state's own.
+STATES: Mapping[str, tuple[str, str]] = {
+    "completed": ("circle-check", "good"),
+    "failed": ("circle-x", "bad"),
+    "timeout": ("clock", "bad"),
+    "cancelled": ("ban", "idle"),
+    "pending": ("hourglass", "busy"),
+    "running": ("player-play", "busy"),
+    "awaiting_approval": ("user", "busy"),
+    "waiting_retry": ("refresh", "busy"),
+    "waiting_steps": ("hourglass", "busy"),
+    "outcome_unknown": ("alert-triangle", "warn"),
+    "active": ("circle-check", "good"),
+    "published": ("circle-check", "good"),
+    "valid": ("circle-check", "good"),
+    "allowed": ("circle-check", "good"),
+    "on": ("circle-check", "good"),
+    "deprecated": ("alert-triangle", "warn"),
+    "expired": ("clock", "idle"),
+    "revoked": ("ban", "idle"),
+    "off": ("ban", "idle"),
+    "yanked": ("ban", "bad"),
+    "withdrawn": ("ban", "bad"),
+    "quarantined": ("lock", "bad"),
+    "denied": ("lock", "bad"),
+}
+
+
+@register.simple_tag
+def state(value: str) -> SafeString:
+    """A state as icon and words, never by colour alone."""
+    name, tone = STATES.get(value, ("circle-dashed", "idle"))
+    return format_html('<span class="state tone-{}">{}{}</span>', tone, icon(name), words(value or "open"))
+
+
+@register.simple_tag
+def copy(value: object, what: str) -> SafeString:
+    """A button that copies the value (static/js/copy.js); hidden without JavaScript."""
+    return format_html(
+        '<button type="button" class="copy" data-copy="{}" aria-label="Copy {}" title="Copy {}">{}</button>',
+        value,
+        what,
+        what,
+        icon("copy"),
+    )
+
+
+@register.simple_tag
+def moment(at: datetime | None, missing: str = "never", form: str = "ago") -> SafeString:
+    """A <time>: UTC without JavaScript, local with it (static/js/times.js); the exact value on hover.
+
+    `form` is "ago" (3 min ago), "clock" (14:03:07.120) or "full".
+    """
+    if at is None:
+        return format_html('<span class="text-secondary">{}</span>', missing)
+    utc = at.astimezone(UTC)
+    exact = utc.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + " UTC"
+    text = {"ago": _distance(at), "clock": exact[11:23], "full": exact[:19]}[form]
+    return format_html(
+        '<time datetime="{}" title="{}" data-time="{}">{}</time>',
+        utc.isoformat(timespec="milliseconds"),
+        exact,
+        form,
+        text,
+    )
+
+
+def _distance(at: datetime) -> str:
+    seconds = (timezone.now() - at).total_seconds()
+    size = abs(seconds)
+    for limit, unit, word in ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"), (float("inf"), 86_400, "d")):
+        if size < limit:
+            amount = f"{int(size // unit)} {word}"
+            return f"{amount} ago" if seconds >= 0 else f"in {amount}"
+    raise AssertionError("unreachable")
+
+
+@register.filter
+def ms(value: float | None) -> str:
+    """A duration given in ms, with its unit: 0.42 ms, 17 ms, 2.5 s, 3 min."""
+    if value is None:
+        return "–"
+    if value < 10:
+        return f"{value:.2f} ms"
+    if value < 1000:
+        return f"{value:.0f} ms"
+    if value < 60_000:
+        return f"{value / 1000:.3g} s"
+    if value < 3_600_000:
+        return f"{value / 60_000:.3g} min"
+    return f"{value / 3_600_000:.3g} h"
+
+
+@register.filter
+def size(value: int | None) -> str:
+    """A size given in bytes, with its unit: 512 B, 1 KiB, 1.5 MiB."""
+    if value is None:
+        return "–"
+    amount = float(value)
+    for unit in ("B", "KiB", "MiB"):
+        if amount < 1024:
+            return f"{amount:.4g} {unit}"
+        amount /= 1024
+    return f"{amount:.4g} GiB"
+
+
+@register.filter
+def short_id(value: object) -> str:
+    """The end of a long id: of a time-ordered one, the random part tells it from its neighbours."""
+    text = str(value)
+    return text if len(text) <= 12 else f"…{text[-8:]}"
+
+
+@register.filter(name="hex")
+def as_hex(value: bytes | memoryview | None) -> str:
+    """Bytes in lower-case hex; empty for none."""
+    return bytes(value).hex() if value else ""
+
+
+@register.filter
+def json_pretty(value: Any) -> str:
+    """JSON on many lines, cut after 12,000 characters so that a page stays small; says so."""
+    text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    if len(text) <= SHOWN_CHARACTERS:
+        return text
+    return f"{text[:SHOWN_CHARACTERS]}\n… {len(text) - SHOWN_CHARACTERS} more characters"
+
+
+@register.filter
+def json_line(value: Any) -> str:
+    """JSON on one line, for a default value in a table."""
+    return orjson.dumps(value).decode()
+
+
+@register.filter
+def lookup(mapping: Mapping[Any, Any], key: Any) -> Any:
+    """The mapping's value for a key that the template holds; None without one."""
+    return mapping.get(key)
+
+
+@register.filter
+def words(value: str) -> str:
+    """A value of an enumeration as words: outcome_unknown → outcome unknown."""
+    return value.replace("_", " ")
+
+
+@register.simple_tag(takes_context=True)
+def query(context: Mapping[str, Any], **changes: Any) -> str:
+    """The page's query string with some parameters changed; None or "" leaves one out. Paging starts anew."""
+    request: HttpRequest = context["request"]
+    params = request.GET.copy()
+    for name in ("after", "before"):
+        params.pop(name, None)
+    for name, value in changes.items():
+        params.pop(name, None)
+        if value not in (None, ""):
+            params[name] = str(value)
+    for name in [name for name, value in params.items() if value == ""]:
+        del params[name]
+    return f"?{params.urlencode()}"

@@ -1,0 +1,54 @@
+"""Error pages in the console's look; machines get problem details."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from core.errors import NotFound, ToolHubError
+from core.middleware import REQUEST_ID
+from core.problems import problem
+
+
+def _for_machines(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/v1/")
+
+
+def _page(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:
+    context = {"status": status, "title": title, "text": text, "request_id": REQUEST_ID.get()}
+    return render(request, "errors/error.html", context, status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """400: what came could not be read."""
+    if _for_machines(request):
+        return problem(ToolHubError("The request could not be read.", code="NOT_JSON"))
+    return _page(request, 400, "This request could not be read", "Go back and try again.")
+
+
+def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """403: known, but not for this person."""
+    if _for_machines(request):
+        return problem(ToolHubError("This is not allowed for this caller.", code="PERMISSION_DENIED"))
+    return _page(request, 403, "This is not for you", "Ask an admin for the permission you need.")
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """404: not there, or not to be seen; the two look alike."""
+    if _for_machines(request):
+        return problem(NotFound("There is nothing at this address."))
+    text = "The address may be mistyped, what was here may be gone, or you may not see it."
+    return _page(request, 404, "There is nothing here", text)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500: a mistake of the hub. The page needs neither database nor session."""
+    if _for_machines(request):
+        return problem(ToolHubError("The hub made a mistake. It is logged under the request's id.", code="INTERNAL"))
+    context: dict[str, Any] = {"request_id": REQUEST_ID.get()}
+    return render(None, "errors/500.html", context, status=500)  # type: ignore[arg-type]
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403: a form came without its proof of origin, mostly because the page was open for too long."""
+    return _page(request, 403, "This form is too old", "Nothing was changed. Go back, reload the page and send it again.")

@@ -1,0 +1,105 @@
+"""The execute path's few prepared statements, on PostgreSQL. Everything else goes through the ORM.
+
+One statement reads all that a decision needs, and one writes a run that is over. Both go to
+psycopg on Django's own connection: server-side parameters, prepared once per connection. A call
+that is unusual in any way (unknown token, named version, no such tool) makes `facts_read` answer
+None, and the ordinary path says what is wrong.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+from django.db import connection, models
+
+from registry.models import ToolVersion
+from registry.selectors import ResolvedTool
+from security.decisions import GrantFact
+from security.principals import PersonaPrincipal
+from security.tokens import SHAPE, USED_EVERY, token_digest
+
+_FACTS = """
+SELECT p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active,
+       v.id, v.state, k.name,
+       EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.tool_id = o.id),
+       EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.package_id = o.package_id),
+       (SELECT array_agg(g.capability ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
+       (SELECT array_agg(g.expires_at ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id)
+  FROM security_token t
+  JOIN security_persona p ON p.id = t.persona_id
+  JOIN security_user u ON u.id = t.responsible_id
+  JOIN registry_tool o ON o.name = %s
+  JOIN registry_toolversion v ON v.id = o.active_id
+  JOIN registry_package k ON k.id = o.package_id
+ WHERE t.digest = %s AND t.revoked_at IS NULL AND t.expires_at > clock_timestamp()
+   AND t.last_used_at > clock_timestamp() - %s
+"""
+
+
+def is_served() -> bool:
+    """Whether the database has this path."""
+    return connection.vendor == "postgresql"
+
+
+def _execute(statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        cursor = psycopg.Cursor(connection.connection)
+        return cursor.execute(statement, values, prepare=True)
+
+
+@functools.lru_cache(maxsize=4096)
+def _version(version_id: int, state: str) -> ToolVersion:
+    """A tool version with tool and package. Immutable but for its state, which is part of the key."""
+    row = ToolVersion.objects.select_related("tool__package").get(pk=version_id)
+    row.state = state
+    return row
+
+
+def facts_read(token_text: str, name: str) -> tuple[PersonaPrincipal, ResolvedTool] | None:
+    """The caller and the active version of a tool, by one query; None where the ordinary path must look."""
+    if not SHAPE.fullmatch(token_text) or "@" in name:
+        return None
+    row = _execute(_FACTS, (name, token_digest(token_text), USED_EVERY)).fetchone()
+    if row is None:
+        return None
+    version_id, state, package, by_tool, by_package, capabilities, expiries = row[7:]
+    grants = tuple(map(GrantFact, capabilities or (), expiries or ()))
+    who: tuple[int, str, bool, int, int, str, bool] = row[:7]
+    principal = PersonaPrincipal(*who, grants)
+    assigned = "by name" if by_tool else f"with the package {package}" if by_package else None
+    return principal, ResolvedTool(_version(version_id, state), assigned)
+
+
+@functools.cache
+def _insert(shape: tuple[tuple[type[models.Model], int], ...]) -> str:
+    """One statement that inserts so many rows of each model, in this order: a chain of CTEs."""
+    parts = []
+    for model, count in shape:
+        columns = [field.column for field in _fields(model)]
+        row = f"({', '.join(['%s'] * len(columns))})"
+        names = ", ".join(f'"{column}"' for column in columns)
+        values = ", ".join([row] * count)
+        # Table and columns are the models' own names; every value is a parameter.
+        parts.append(f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES {values}')  # noqa: S608
+    chained = [f"w{number} AS ({part})" for number, part in enumerate(parts[:-1])]
+    return f"WITH {', '.join(chained)} {parts[-1]}" if chained else parts[-1]
+
+
+@functools.cache
+def _fields(model: type[models.Model]) -> "tuple[models.Field[Any, Any], ...]":
+    """The columns that an INSERT names: all but a key that the database counts."""
+    return tuple(field for field in model._meta.concrete_fields if not isinstance(field, models.AutoField))
+
+
+def rows_insert(groups: Sequence[Sequence[models.Model]]) -> None:
+    """Writes rows of several models, each group of one model, by one statement: all or none."""
+    shape = tuple((type(group[0]), len(group)) for group in groups)
+    values = [
+        field.get_db_prep_save(getattr(row, field.attname), connection)
+        for group in groups
+        for row in group
+        for field in _fields(type(row))
+    ]
+    _execute(_insert(shape), values)

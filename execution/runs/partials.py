@@ -1,0 +1,42 @@
+"""Parts of a result that a tool emits while it works: stored in order, readable at once, capped."""
+
+from typing import Any
+
+from django.db import transaction
+
+from core.json.canonical import canonical
+from execution.models import Run, Status
+from execution.runs.claim import Lease
+from execution.runs.events import PROGRESS, event_add
+from execution.runs.waiters import run_wake
+from toolhub_sdk import ToolError
+
+COUNT_MAX = 1_000
+BYTES_MAX = 1_048_576
+
+
+class Partials:
+    """Takes the parts of one attempt. Over 1,000 parts or 1 MiB the tool gets a ToolError."""
+
+    def __init__(self, lease: Lease) -> None:
+        self._lease = lease
+        self._count = 0
+        self._bytes = 0
+
+    def add(self, partial: Any) -> None:
+        """Stores a part, if the lease still holds; what comes later than the lease is dropped."""
+        self._count += 1
+        self._bytes += len(canonical(partial))
+        if self._count > COUNT_MAX or self._bytes > BYTES_MAX:
+            raise ToolError(
+                "RESOURCE_EXCEEDED",
+                f"A tool may emit {COUNT_MAX} parts and {BYTES_MAX} bytes.",
+                recoverable=False,
+            )
+        run_id = self._lease.run.pk
+        with transaction.atomic():
+            mine = Run.objects.filter(pk=run_id, lease_token=self._lease.token, status=Status.RUNNING)
+            # The row lock keeps a reaper from taking the run between look and event.
+            if mine.select_for_update().exists():
+                event_add(run_id, PROGRESS, {"attempt": self._lease.attempt, "partial": partial})
+                run_wake(run_id)

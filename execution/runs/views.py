@@ -1,0 +1,110 @@
+"""Pages of runs."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from audit.selectors import run_events
+from core.pages import ConsoleView, page_read
+from execution.models import Run, Status
+from execution.runs.events import event_view
+from execution.runs.selectors import STATUS_GROUPS, run_detail, runs_page
+from execution.runs.services import run_cancel
+from execution.runs.states import FINAL
+from security.people import person_of
+from security.permissions import actor_of
+
+FILTERS = ("q", "tool", "persona", "status", "since")
+HOURS = (("1", "last hour"), ("24", "last 24 hours"), ("168", "last 7 days"))
+
+
+class RunsList(ConsoleView):
+    """Every run, newest first; the first page follows what happens."""
+
+    permission = "execution.view_run"
+    template = "execution/runs_list.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The list, narrowed by FILTERS."""
+        page = page_read(runs_page(request.GET), request.GET)
+        return self.show(
+            {
+                "page": page,
+                "filters": {name: request.GET.get(name, "") for name in FILTERS},
+                "filtered": any(request.GET.get(name) for name in FILTERS),
+                "statuses": [status.value for status in Status],
+                "groups": list(STATUS_GROUPS),
+                "hours": HOURS,
+            }
+        )
+
+
+class RunDetail(ConsoleView):
+    """One run; follows it until it has its outcome."""
+
+    permission = "execution.view_run"
+    template = "execution/run_detail.html"
+
+    def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
+        """The page."""
+        run = run_detail(run_id)
+        return self.show(
+            {"run": run, **run_context(run, with_ledger=request.user.has_perm("audit.view_event"))}
+        )
+
+
+def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
+    """What the run's page shows beside its row: times in the run, ledger events, whether it may be cancelled."""
+    return {
+        "steps": [
+            {"event": event, "view": event_view_short(event_view(event, run))} for event in run.events.all()
+        ],
+        "ledger": list(run_events(run.pk)) if with_ledger else [],
+        "finished": run.status in FINAL,
+        "cancellable": run.status not in FINAL and run.cancel_asked_at is None,
+        "hashes": {
+            "arguments": bytes(run.arguments_hash).hex(),
+            "result": bytes(run.result_hash).hex() if run.result_hash else "",
+            "outcome leaf": bytes(run.outcome_leaf).hex() if run.outcome_leaf else "",
+        },
+    }
+
+
+def event_view_short(view: dict[str, Any]) -> dict[str, Any]:
+    """An event's view without the payloads, which stand elsewhere on the page."""
+    payloads = {"params", "result", "error", "toolName"}
+    return {**view, "data": {name: value for name, value in view["data"].items() if name not in payloads}}
+
+
+class RunCancel(ConsoleView):
+    """Asks, then cancels."""
+
+    permission = "execution.change_run"
+    template = "components/confirm.html"
+
+    def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
+        """The question."""
+        run = run_detail(run_id)
+        touched = [f"The run of {run.tool} by {run.persona.name}, {run.status.replace('_', ' ')} now."]
+        if run.status == Status.RUNNING:
+            touched.append("It is running: what it has done already is not undone.")
+        return self.show(
+            {
+                "title": "Cancel this run?",
+                "touched": touched,
+                "action": "Cancel the run",
+                "back": f"/runs/{run.pk}/",
+            }
+        )
+
+    def post(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
+        """The act."""
+        run = run_detail(run_id)
+        if run_cancel(by=actor_of(person_of(request)), run=run):
+            messages.success(request, "The run was asked to stop.")
+        else:
+            messages.info(request, "The run had its outcome already; nothing was changed.")
+        return redirect("run", run_id=run.pk)

@@ -1,0 +1,25 @@
+"""Figures about runs for pages of apps below this one; the templates bring the two together."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from django import template
+from django.utils import timezone
+
+from execution.models import Run
+from execution.runs.selectors import runs_by_tool, runs_page
+
+register = template.Library()
+
+
+@register.simple_tag
+def runs_day_counts(names: Iterable[str]) -> dict[str, int]:
+    """How many runs each of the tools had in the last 24 hours; one query."""
+    rows = runs_by_tool(timezone.now() - timedelta(hours=24), names)
+    return {row["tool"]: row["total"] for row in rows}
+
+
+@register.simple_tag
+def runs_latest(count: int, tool: str = "", persona: str = "") -> list[Run]:
+    """The latest runs of a tool or persona."""
+    return list(runs_page({"tool": tool, "persona": persona})[:count])

@@ -1,0 +1,90 @@
+"""The first page: what runs, what fails, what waits for a person."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+
+from core.pages import ConsoleView
+from execution.models import Run, Status
+from execution.runs.selectors import STATUS_GROUPS, runs_by_tool, runs_counts, runs_page
+from registry.curl import curl_line
+from registry.models import Assignment, Tool
+from security.models import Persona, Token
+
+LATEST = 10
+BUSIEST = 8
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number on the overview and the list that it counts. `tone` colours it when it is not 0."""
+
+    title: str
+    count: int
+    query: str
+    icon: str
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line of the first-run checklist."""
+
+    title: str
+    done: bool
+    url: str
+    action: str
+
+
+class Overview(ConsoleView):
+    """What a person sees after signing in; follows what happens."""
+
+    template = "monitoring/overview.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The page."""
+        context: dict[str, Any] = {}
+        if request.user.has_perm("execution.view_run"):
+            since = timezone.now() - timedelta(hours=24)
+            context |= {
+                "figures": figures(runs_counts(since)),
+                "latest": list(runs_page({})[:LATEST]),
+                "busiest": list(runs_by_tool(since)[:BUSIEST]),
+            }
+            if not Run.objects.filter(status=Status.COMPLETED).exists():
+                context |= {"steps": first_steps(), "curl": curl_line(settings.PUBLIC_URL, "echo", {"text": "Hello, hub!"})}
+        return self.show(context)
+
+
+def figures(counts: dict[str, int]) -> list[Figure]:
+    """The numbers from counts by status; what needs a person comes first."""
+
+    def total(group: str) -> int:
+        return sum(counts.get(status, 0) for status in STATUS_GROUPS[group])
+
+    return [
+        Figure("Outcome unknown", counts.get(Status.OUTCOME_UNKNOWN, 0), "status=outcome_unknown", "alert-triangle", "warn"),
+        Figure("Failed, 24 h", total("unsuccessful"), "status=unsuccessful&since=24", "circle-x", "bad"),
+        Figure("Waiting", total("waiting"), "status=waiting", "hourglass", "busy"),
+        Figure("Running", counts.get(Status.RUNNING, 0), "status=running", "player-play", "busy"),
+        Figure("Completed, 24 h", counts.get(Status.COMPLETED, 0), "status=completed&since=24", "circle-check", "good"),
+    ]
+
+
+def first_steps() -> list[Step]:
+    """What is left to do until the first audited call."""
+    persona = Persona.objects.filter(assignments__isnull=False).first() or Persona.objects.first()
+    page = reverse("persona", args=[persona.name]) if persona else reverse("personas")
+    valid = Token.objects.filter(revoked_at=None, expires_at__gt=timezone.now())
+    return [
+        Step("Tools are published", Tool.objects.filter(active__isnull=False).exists(), reverse("tools"), "See the tools"),
+        Step("A persona is made", persona is not None, reverse("persona_new"), "Make a persona"),
+        Step("A tool is assigned to it", Assignment.objects.exists(), f"{page}#assignments", "Assign a tool"),
+        Step("It has a token", valid.exists(), f"{page}#tokens", "Make a token"),
+        Step("The first call is on record", False, reverse("runs"), ""),
+    ]

@@ -1,0 +1,34 @@
+"""Addresses of the pages of tools and personas."""
+
+from django.urls import path
+
+from registry.personas.views import (
+    AssignableOptions,
+    AssignmentDelete,
+    AssignmentNew,
+    GrantNew,
+    GrantRevoke,
+    PersonaNew,
+    PersonaPage,
+    PersonasList,
+    PersonaSwitch,
+    TokenNew,
+    TokenRevoke,
+)
+from registry.views import ToolPage, ToolsList
+
+urlpatterns = [
+    path("tools/", ToolsList.as_view(), name="tools"),
+    path("tools/<str:name>/", ToolPage.as_view(), name="tool"),
+    path("personas/", PersonasList.as_view(), name="personas"),
+    path("personas/new/", PersonaNew.as_view(), name="persona_new"),
+    path("personas/<slug:name>/", PersonaPage.as_view(), name="persona"),
+    path("personas/<slug:name>/switch/", PersonaSwitch.as_view(), name="persona_switch"),
+    path("personas/<slug:name>/assignable/", AssignableOptions.as_view(), name="persona_assignable"),
+    path("personas/<slug:name>/assignments/", AssignmentNew.as_view(), name="assignment_new"),
+    path("personas/<slug:name>/assignments/<int:row>/remove/", AssignmentDelete.as_view(), name="assignment_delete"),
+    path("personas/<slug:name>/grants/", GrantNew.as_view(), name="grant_new"),
+    path("personas/<slug:name>/grants/<int:row>/revoke/", GrantRevoke.as_view(), name="grant_revoke"),
+    path("personas/<slug:name>/tokens/", TokenNew.as_view(), name="token_new"),
+    path("personas/<slug:name>/tokens/<int:row>/revoke/", TokenRevoke.as_view(), name="token_revoke"),
+]

@@ -1,0 +1,34 @@
+// time[data-time]: from UTC to the reader's clock. The exact value stays on hover.
+const DAY_MS = 86_400_000;
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hour12: false,
+});
+
+function distance(at) {
+  const size = Math.abs(Date.now() - at);
+  const [amount, unit] =
+    size < 60_000 ? [size / 1000, "s"] : size < 3_600_000 ? [size / 60_000, "min"] : size < DAY_MS ? [size / 3_600_000, "h"] : [size / DAY_MS, "d"];
+  const text = `${Math.floor(amount)} ${unit}`;
+  return at <= Date.now() ? `${text} ago` : `in ${text}`;
+}
+
+function words(at, form) {
+  if (form === "clock") return clock.format(at);
+  if (form === "full") return full.format(at);
+  return Math.abs(Date.now() - at) > 30 * DAY_MS ? day.format(at) : distance(at);
+}
+
+export function show(root = document) {
+  for (const element of root.querySelectorAll("time[data-time]")) {
+    const at = new Date(element.dateTime);
+    element.textContent = words(at, element.dataset.time);
+    element.title = `${exact.format(at)} (${element.dateTime})`;
+  }
+}
+
+show();
+document.addEventListener("htmx:load", (event) => show(event.detail.elt));
+setInterval(() => document.hidden || show(), 15_000);

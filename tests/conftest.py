@@ -1,0 +1,103 @@
+"""The cast of the tests: an admin, the published catalogue, a persona with a token."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client, TransactionTestCase
+
+from audit.triggers import triggers_create, triggers_drop
+from registry.catalogue import catalogue_sync
+from registry.models import Package, Tool
+from registry.services import assignment_create
+from security.models import Persona, User
+from security.services import persona_create, token_create
+
+Answer = Any
+
+
+@pytest.fixture(scope="session", autouse=True)
+def collected_static() -> None:
+    """Pages name their assets by the manifest, as in production."""
+    call_command("collectstatic", interactive=False, verbosity=0)
+
+
+@pytest.fixture(autouse=True)
+def flushable_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between tests that commit, the ledger has to be emptied, which its triggers forbid to everybody.
+
+    Only the table's owner can take the triggers away: the tests are that, an application in production is not.
+    """
+    flush = TransactionTestCase._fixture_teardown
+
+    def flush_without_triggers(case: TransactionTestCase) -> None:
+        with connection.schema_editor() as editor:
+            triggers_drop(editor)
+        flush(case)
+        with connection.schema_editor() as editor:
+            triggers_create(editor)
+
+    monkeypatch.setattr(TransactionTestCase, "_fixture_teardown", flush_without_triggers)
+
+
+@pytest.fixture
+def admin(db: None) -> User:
+    return User.objects.create_superuser("admin", password="correct horse battery")
+
+
+@pytest.fixture
+def viewer(db: None) -> User:
+    """A person who signs in and has no permission at all."""
+    return User.objects.create_user("viewer", password="correct horse battery")
+
+
+@pytest.fixture
+def published(db: None) -> None:
+    """The built-in tools."""
+    catalogue_sync(settings.CATALOGUE)
+
+
+@pytest.fixture
+def persona(admin: User) -> Persona:
+    """A persona without any right."""
+    return persona_create(by=admin, name="researcher")
+
+
+@pytest.fixture
+def token_text(admin: User, persona: Persona) -> str:
+    return token_create(by=admin, persona=persona, name="tests")[1]
+
+
+@pytest.fixture
+def assign(admin: User, persona: Persona, published: None) -> Callable[[str], None]:
+    """Assigns a tool, or a package, by name."""
+
+    def do(name: str) -> None:
+        tool = Tool.objects.filter(name=name).first()
+        package = None if tool else Package.objects.get(name=name)
+        assignment_create(by=admin, persona=persona, tool=tool, package=package)
+
+    return do
+
+
+@pytest.fixture
+def call(client: Client, token_text: str) -> Callable[..., Answer]:
+    """Calls a tool over REST as the persona would: `call("echo", {"text": "a"}, HTTP_PREFER="…")`.
+
+    `body=` sends other members or raw text instead of `{"arguments": …}`.
+    """
+
+    def do(name: str, arguments: Any = None, *, body: Any = None, **headers: str) -> Answer:
+        raw = (
+            body
+            if isinstance(body, bytes)
+            else orjson.dumps(body if body is not None else {"arguments": arguments})
+        )
+        headers.setdefault("HTTP_AUTHORIZATION", f"Bearer {token_text}")
+        return client.generic("POST", f"/api/v1/tools/{name}/execute", raw, content_type="", **headers)
+
+    return do

@@ -1,0 +1,91 @@
+"""What the tests of runs and of workers share: the fixture tools, and runs in any state."""
+
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from execution.models import Attempt, Run, Status
+from execution.runs.claim import Lease
+from execution.runs.states import FINAL
+from registry.catalogue import catalogue_sync
+from registry.models import Package, ToolVersion
+from registry.services import assignment_create
+from security.models import Persona, User
+from security.tokens import principal_find
+
+FIXTURE_CATALOGUE = "tests.fixture_catalogue"
+
+
+@pytest.fixture
+def fx(admin: User, persona: Persona, settings: Any) -> Package:
+    """The fixture tools, published and assigned to the persona."""
+    settings.CATALOGUE = FIXTURE_CATALOGUE
+    catalogue_sync(FIXTURE_CATALOGUE)
+    package = Package.objects.get(name="fixture")
+    assignment_create(by=admin, persona=persona, package=package)
+    return package
+
+
+MakeRun = Callable[..., Run]
+
+
+@pytest.fixture
+def make_run(fx: Package, persona: Persona, token_text: str) -> MakeRun:
+    """Writes a run in a given state, as accept and claim would have left it."""
+    found = principal_find(token_text)
+    assert found
+
+    def make(
+        tool: str = "fx_echo", status: Status = Status.PENDING, *, started: bool = False, **columns: Any
+    ) -> Run:
+        past = timezone.now() - timedelta(seconds=5)
+        run = Run(
+            **{
+                "persona": persona,
+                "token_id": found[0].token_id,
+                "tool_version": ToolVersion.objects.get(tool__name=tool),
+                "tool": tool,
+                "status": status,
+                "queue": "default",
+                "arguments": {"value": 1},
+                "arguments_hash": bytes(32),
+                "salt": bytes(16),
+                "timeout_ms": 1000,
+                "max_output_bytes": 1_048_576,
+                "created_at": past,
+                "due_at": past,
+                "completed_at": past if status in FINAL else None,
+                **columns,
+            }
+        )
+        run.save(force_insert=True)
+        if run.attempt:
+            Attempt.objects.create(
+                run=run,
+                number=run.attempt,
+                lease_token=run.lease_token or uuid.uuid4(),
+                worker="gone:1",
+                claimed_at=past,
+                started_at=past if started else None,
+            )
+        return run
+
+    return make
+
+
+@pytest.fixture
+def leased(make_run: MakeRun) -> Callable[..., Lease]:
+    """A running run with its lease; `lease_ends` 0.0 is long over, as after a worker's death."""
+
+    def make(tool: str = "fx_echo", *, started: bool = True, attempt: int = 1, ends: float = 0.0) -> Lease:
+        token = uuid.uuid4()
+        run = make_run(
+            tool, Status.RUNNING, started=started, attempt=attempt, lease_token=token, lease_ends=ends
+        )
+        return Lease(run, token, attempt)
+
+    return make

@@ -1,0 +1,103 @@
+"""What holds what: a table by hand. `a:b` is held by `a:b`, `a`, `a:*` and `*`, and by nothing else."""
+
+import pytest
+
+from security.capabilities import held_by, holders, is_capability
+
+# needed, granted, held
+PAIRS = [
+    ("file:read", "file:read", True),
+    ("file:read", "file", True),
+    ("file:read", "file:*", True),
+    ("file:read", "*", True),
+    ("file:write:tmp", "file:write:tmp", True),
+    ("file:write:tmp", "file:write", True),
+    ("file:write:tmp", "file:write:*", True),
+    ("file:write:tmp", "file:*", True),
+    ("file:write:tmp", "file", True),
+    ("file:write:tmp", "*", True),
+    ("file", "file", True),
+    ("file", "*", True),
+    ("network:api.example", "network:api.example", True),
+    ("network:api.example.org", "network:*", True),
+    ("network:api.example.org", "network", True),
+    ("file.read", "file.read", True),
+    ("file.read", "file", True),
+    ("file.read", "file.*", True),
+    ("file.read", "*", True),
+    ("db.table.read", "db.*", True),
+    # near misses
+    ("file:read", "file:write", False),
+    ("file:write", "files:write", False),
+    ("files:write", "file:write", False),
+    ("file:write", "files", False),
+    ("file:write", "fil*", False),
+    ("file:write", "fil", False),
+    ("file:write", "file*", False),
+    ("file:write", "file:w*", False),
+    ("file:write", "*:write", False),
+    ("file:write", "file:write:*", False),
+    ("file:write", "file:write:tmp", False),
+    ("file:write:tmp", "file:write:tm", False),
+    ("file:write:tmp", "file:write:tmp2", False),
+    ("file:write:tmp", "file:read", False),
+    ("file:write:tmp", "file:tmp", False),
+    ("file", "file:*", False),
+    ("file", "file:read", False),
+    ("file:read", "FILE:READ", False),
+    ("file:read", "file.read", False),
+    ("file:read", "file.*", False),
+    ("file.read", "file:read", False),
+    ("file.read", "file:*", False),
+    ("network:api.example.org", "network:api.example", False),
+    ("network:api.example", "network:api.example.org", False),
+    ("network:api.example.org", "network:api.*", False),
+    ("network:api.example.org", "network:api", False),
+    ("network:api.example.org", "network:*.example.org", False),
+    ("file:read", "", False),
+    ("file:read", " file:read", False),
+    ("file:read", "?ile:read", False),
+    ("file:read", "**", False),
+    ("network", "net", False),
+]
+
+
+def test_the_table_is_as_long_as_was_asked() -> None:
+    assert len({(needed, granted) for needed, granted, _ in PAIRS}) >= 40
+
+
+@pytest.mark.parametrize(("needed", "granted", "held"), PAIRS)
+def test_a_capability_is_held(needed: str, granted: str, held: bool) -> None:
+    assert held_by(needed, [granted]) == (granted if held else None)
+
+
+def test_the_narrowest_grant_is_named() -> None:
+    everything = ["*", "file", "file:*", "file:write", "file:write:*", "file:write:tmp"]
+    assert held_by("file:write:tmp", everything) == "file:write:tmp"
+    assert held_by("file:write:tmp", everything[:-1]) == "file:write:*"
+    assert held_by("file:write:tmp", ["*", "file"]) == "file"
+
+
+def test_nothing_is_held_without_a_grant() -> None:
+    assert held_by("file:read", []) is None
+
+
+def test_holders_are_listed_narrowest_first() -> None:
+    assert holders("a:b") == ("a:b", "a:*", "a", "*")
+    assert holders("a") == ("a", "*")
+
+
+GOOD = ["*", "file", "file:read", "file:*", "file:write:tmp", "file:write:*", "network:api.example.org", "file.read"]
+GOOD += ["db.table.*", "a-b_c:/tmp/x", "a" * 120]
+WRONG = ["", " ", "fil*", "file*", "*:read", "file:*:read", "file:", ":read", "file::read", "file:re ad", "file.*.x"]
+WRONG += ["network:*.example.org", "**", "file:read\n", "é", "a" * 121, "file:[ab]", "?", "file:read,file:write"]
+
+
+@pytest.mark.parametrize("text", GOOD)
+def test_a_well_formed_capability_is_accepted(text: str) -> None:
+    assert is_capability(text)
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_malformed_one_is_not(text: str) -> None:
+    assert not is_capability(text)

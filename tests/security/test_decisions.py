@@ -1,0 +1,137 @@
+"""The one decision: each rule's verdict, reason and remedy, and which failure names the error."""
+
+import dataclasses
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from security.decisions import RULES, CallFacts, GrantFact, decide
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+ALLOWED = CallFacts(
+    now=NOW,
+    persona="scout",
+    persona_active=True,
+    token_state="valid",
+    responsible_active=True,
+    tool="fetch",
+    version="1.2.0",
+    version_state="active",
+    assigned_by="by name",
+    required=("network:api.example.org",),
+    grants=(GrantFact("network:*", None),),
+)
+NAMES = ["token", "persona", "assignment", "version", "capabilities"]
+
+
+def facts(**changed: Any) -> CallFacts:
+    return dataclasses.replace(ALLOWED, **changed)
+
+
+def test_a_call_with_every_right_is_allowed_and_each_check_says_why() -> None:
+    decision = decide(ALLOWED)
+    assert decision.allowed
+    assert decision.failure is None
+    assert decision.warnings == []
+    assert [check.name for check in decision.checks] == NAMES
+    assert all(check.verdict == "pass" and check.reason.endswith(".") for check in decision.checks)
+    assert decision.checks[-1].reason == "Held: network:api.example.org by network:*."
+
+
+# what changed, rule, code, reason, remedy
+DENIED = [
+    ({"token_state": "expired"}, "token", "UNAUTHENTICATED", "The token is expired.", "Use a valid token"),
+    ({"token_state": "revoked"}, "token", "UNAUTHENTICATED", "The token is revoked.", "Use a valid token"),
+    ({"responsible_active": False}, "token", "PERMISSION_DENIED", "has left.", "another responsible person"),
+    ({"persona_active": False}, "persona", "PERMISSION_DENIED", "scout is switched off.", "Switch the persona on."),
+    ({"assigned_by": None}, "assignment", "TOOL_NOT_FOUND", "fetch is not assigned to scout.", "Assign fetch"),
+    ({"version_state": "yanked"}, "version", "VERSION_YANKED", "fetch 1.2.0 was withdrawn.", "another version"),
+    ({"version_state": "quarantined"}, "version", "QUARANTINED", "1.2.0 is quarantined.", "Review what changed."),
+    (
+        {"grants": ()},
+        "capabilities",
+        "CAPABILITY_MISSING",
+        "scout may not: network:api.example.org is missing.",
+        "Grant network:api.example.org to scout.",
+    ),
+    (
+        {"grants": (GrantFact("network:api.example", None),)},
+        "capabilities",
+        "CAPABILITY_MISSING",
+        "network:api.example.org is missing.",
+        "Grant network:api.example.org to scout.",
+    ),
+    (
+        {"grants": (GrantFact("network", NOW - timedelta(seconds=1)),)},
+        "capabilities",
+        "CAPABILITY_MISSING",
+        "network:api.example.org is expired.",
+        "Grant network:api.example.org to scout.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changed", "rule", "code", "reason", "remedy"), DENIED)
+def test_one_thing_that_is_wrong_denies_by_its_rule_alone(
+    changed: dict[str, Any], rule: str, code: str, reason: str, remedy: str
+) -> None:
+    decision = decide(facts(**changed))
+    assert not decision.allowed
+    assert [check.name for check in decision.checks if check.verdict == "fail"] == [rule]
+    failure = decision.failure
+    assert failure is not None
+    assert (failure.name, failure.code, failure.who) == (rule, code, "an admin")
+    assert reason in failure.reason
+    assert remedy in failure.remedy
+
+
+def test_a_deprecated_version_is_a_warning_and_no_refusal() -> None:
+    decision = decide(facts(version_state="deprecated"))
+    assert decision.allowed
+    assert decision.warnings == ["fetch 1.2.0 is deprecated."]
+
+
+def test_a_version_state_that_nobody_knows_is_refused() -> None:
+    assert not decide(facts(version_state="something new")).allowed
+
+
+@pytest.mark.parametrize(
+    ("after", "allowed"), [(timedelta(microseconds=1), True), (timedelta(0), False), (timedelta(-1), False)]
+)
+def test_a_grant_ends_at_its_expiry(after: timedelta, allowed: bool) -> None:
+    assert decide(facts(grants=(GrantFact("*", NOW + after),))).allowed is allowed
+
+
+def test_every_required_capability_has_to_be_held() -> None:
+    decision = decide(facts(required=("file:read", "file:write"), grants=(GrantFact("file:read", None),)))
+    assert decision.failure is not None
+    assert decision.failure.reason == "scout may not: file:write is missing."
+
+
+def test_a_live_grant_counts_beside_an_expired_one_of_the_same_right() -> None:
+    grants = (GrantFact("network:*", NOW - timedelta(days=1)), GrantFact("network", None))
+    assert decide(facts(grants=grants)).allowed
+
+
+def test_a_tool_without_requirements_needs_no_grant() -> None:
+    assert decide(facts(required=(), grants=())).allowed
+
+
+def test_every_rule_is_asked_also_after_a_failure_and_the_first_names_the_error() -> None:
+    decision = decide(
+        facts(
+            token_state="revoked", persona_active=False, assigned_by=None, version_state="yanked", grants=()
+        )
+    )
+    assert [check.verdict for check in decision.checks] == ["fail"] * len(RULES)
+    assert decision.failure is not None
+    assert decision.failure.code == "UNAUTHENTICATED"
+
+
+def test_the_explanation_is_plain_json() -> None:
+    told = json.loads(json.dumps(decide(facts(grants=())).as_dict()))
+    assert set(told) == {"allowed", "checks"}
+    assert told["allowed"] is False
+    assert all(set(check) == {"name", "verdict", "reason", "code", "remedy", "who"} for check in told["checks"])

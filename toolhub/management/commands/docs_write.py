@@ -1,0 +1,83 @@
+"""`manage.py docs_write`: writes the pages of docs/ that are made from the code.
+
+A test compares them with the files, so that they stay true.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from core.errors import CODES
+from execution.models import Status
+from execution.runs.states import FINAL, TABLE
+from toolhub.env import VARIABLES
+
+_MADE = "<!-- Made by `manage.py docs_write`; do not edit. -->\n"
+
+
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+
+
+def settings_page() -> str:
+    """docs/settings.md: every environment variable."""
+    rows = [
+        (f"`{name}`", variable.meaning, variable.default, "yes, or `_FILE`" if variable.secret else "")
+        for name, variable in sorted(VARIABLES.items())
+    ]
+    intro = (
+        "# Settings\n\nAll settings come from the environment. A bad value stops the start with a sentence "
+        "that names the variable. A secret can also be read from a file that `NAME_FILE` names.\n\n"
+    )
+    return _MADE + intro + _table(("variable", "what it does", "default", "secret"), rows)
+
+
+def errors_page() -> str:
+    """docs/errors.md: every code that callers can see from the hub."""
+    rows = [
+        (
+            f"`{c.name}`",
+            c.type,
+            c.severity,
+            str(c.status),
+            "yes" if c.recoverable else "no",
+            c.meaning,
+            c.remedy,
+        )
+        for c in CODES.values()
+    ]
+    intro = (
+        "# Error codes\n\nThe hub's own codes. A code with HTTP status 200 stands in the `error` of a run's "
+        "result; the others come as problem details (RFC 9457) with the same error object under `error`. "
+        "A tool has further codes of its own, which its contract lists.\n\n"
+    )
+    heads = ("code", "class", "severity", "HTTP", "recoverable", "what it means", "what to do")
+    return _MADE + intro + _table(heads, rows)
+
+
+def states_page() -> str:
+    """docs/run-states.md: the table of a run's states."""
+    rows = [(m.source.value, m.target.value, m.who, m.guard) for m in TABLE]
+    final = ", ".join(f"`{status.value}`" for status in Status if status in FINAL)
+    intro = (
+        "# A run's states\n\nA run starts as `pending` (or `awaiting_approval`); a pure built-in tool "
+        f"may be written together with its outcome. Final are {final}: triggers on both databases refuse "
+        "any later change of status or outcome, and any move that is not in this table.\n\n"
+    )
+    return _MADE + intro + _table(("from", "to", "who", "when"), rows)
+
+
+PAGES = {"settings.md": settings_page, "errors.md": errors_page, "run-states.md": states_page}
+
+
+class Command(BaseCommand):
+    help = "Writes the generated pages of docs/."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for name, page in PAGES.items():
+            Path(settings.ROOT, "docs", name).write_text(page(), encoding="utf-8")
+            self.stdout.write(f"docs/{name}")

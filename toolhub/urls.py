@@ -1,0 +1,35 @@
+"""Every address of the hub: machines' ones, the API, and the console's pages."""
+
+from allauth.account.views import LoginView, LogoutView, PasswordChangeView
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.authentication import SessionAuthentication
+
+from core.views_console import ApiDocs, error_codes, theme_set
+from monitoring.views_overview import Overview
+from security.authentication import TokenAuthentication
+
+# For agents and for signed-in people.
+_description = SpectacularAPIView.as_view(authentication_classes=[TokenAuthentication, SessionAuthentication])
+
+urlpatterns = [
+    path("", include("monitoring.urls")),
+    path("api/v1/", include("toolhub.api_urls")),
+    path("api/openapi.yaml", _description, name="openapi"),
+    path("api/docs", ApiDocs.as_view(), name="api_docs"),
+    path("api/docs/errors", error_codes, name="error_codes"),
+    # Of allauth only this: nobody signs up, and admins set forgotten passwords anew.
+    path("sign-in/", LoginView.as_view(), name="account_login"),
+    path("sign-out/", LogoutView.as_view(), name="account_logout"),
+    path("account/password/", PasswordChangeView.as_view(), name="account_change_password"),
+    path("account/theme/", theme_set, name="theme_set"),
+    path("", Overview.as_view(), name="overview"),
+    path("", include("registry.urls")),
+    path("", include("execution.urls")),
+    path("", include("audit.urls")),
+]
+
+handler400 = "core.views_errors.bad_request"
+handler403 = "core.views_errors.permission_denied"
+handler404 = "core.views_errors.not_found"
+handler500 = "core.views_errors.server_error"
