@@ -8,6 +8,8 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 
 from core.clock import uuid7
+from core.errors import NotFound
+from core.problems import problem
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -28,6 +30,18 @@ class RequestIdMiddleware:
         response = self.get_response(request)
         response["X-Request-ID"] = mark
         return response
+
+
+class NulMiddleware:
+    """Refuses U+0000 in an address: no name has it, and PostgreSQL cannot compare with it."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+            return problem(NotFound("There is nothing at an address with a NUL in it."))
+        return self.get_response(request)
 
 
 class RequestIdFilter(logging.Filter):

@@ -17,3 +17,16 @@ class JSONRenderer(BaseRenderer):
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None
     ) -> bytes:
         return b"" if data is None else orjson.dumps(data)
+
+
+class EventStreamRenderer(BaseRenderer):
+    """Lets a caller ask for server-sent events by `Accept: text/event-stream`; problems stay JSON."""
+
+    media_type = "text/event-stream"
+    format = "events"
+    charset = None
+
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None
+    ) -> bytes:
+        return b"" if data is None else orjson.dumps(data)

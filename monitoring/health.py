@@ -1,5 +1,6 @@
 """Is the hub fit to serve? Each check answers ok or says what is wrong."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -26,13 +27,21 @@ def _database() -> Health:
     return Health("database", True)
 
 
+# Once all migrations were seen, this process asks no more: the question is dear.
+_migrated = threading.Event()
+
+
 def _migrations() -> Health:
+    if _migrated.is_set():
+        return Health("migrations", True)
     try:
         executor = MigrationExecutor(connection)
         missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except DatabaseError:
         return Health("migrations", False, "The database does not answer.")
     reason = f"{len(missing)} migrations are missing: run `manage.py migrate`." if missing else ""
+    if not missing:
+        _migrated.set()
     return Health("migrations", not missing, reason)
 
 

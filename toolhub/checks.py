@@ -11,7 +11,7 @@ from django.core.checks import CheckMessage, register
 from toolhub.env import VARIABLES
 
 # Read by the set-up and the launcher, not by the settings.
-OTHER = {"TOOLHUB_REQUIRE_SERVICES", "TOOLHUB_HOST", "TOOLHUB_PORT"}
+OTHER = {"TOOLHUB_REQUIRE_SERVICES", "TOOLHUB_FAILPOINT", "TOOLHUB_HOST", "TOOLHUB_PORT"}
 
 
 @register()

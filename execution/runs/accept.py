@@ -15,6 +15,7 @@ from django.utils import timezone
 from audit.ledger import event_row, record
 from core.clock import uuid7
 from core.errors import Overloaded
+from core.failpoints import failpoint
 from core.json.canonical import canonical
 from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
 from execution.runs import hotpath
@@ -97,8 +98,15 @@ def accept_pending(accepted: Accepted, *, inline: bool) -> Run:
         RunEvent.objects.create(run=run, seq=1, kind=CALL_REQUESTED, at=run.created_at)
         record(accepted_entry(run, accepted.principal.actor, accepted.principal.responsible))
         if not inline:
-            transaction.on_commit(lambda: ring(run.queue))
+            transaction.on_commit(lambda: _ring(run.queue))
+        failpoint("accept.before")
+    failpoint("accept.after")
     return run
+
+
+def _ring(queue: str) -> None:
+    failpoint("ring.before")
+    ring(queue)
 
 
 def _queue_check(queue: str) -> None:
@@ -149,7 +157,9 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
         error_code=outcome.error_code,
     )
     keys = [accepted.key_row(run)] if accepted.key else []
+    failpoint("short.before")
     _rows_write([run], keys, [attempt], events, ledger)
+    failpoint("short.after")
     return run
 
 

@@ -4,12 +4,13 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.renderers import EventStreamRenderer, JSONRenderer
 from execution.models import Run
 from execution.runs import openapi
 from execution.runs.authentication import CallAuthentication
@@ -20,6 +21,7 @@ from execution.runs.results import envelope
 from execution.runs.selectors import run_of
 from execution.runs.services import run_cancel, run_submit
 from execution.runs.states import FINAL
+from execution.runs.streams import event_stream, events_after, events_wait
 from execution.runs.waiters import WAITERS
 from registry.selectors import ResolvedTool
 from security.principals import caller
@@ -76,18 +78,28 @@ class RunDetail(APIView):
 
 
 class RunEvents(APIView):
-    """GET runs/{id}/events."""
+    """GET runs/{id}/events: at once, as a long poll, or as server-sent events."""
+
+    renderer_classes = (JSONRenderer, EventStreamRenderer)
 
     @extend_schema(**openapi.EVENTS)
-    def get(self, request: Request, run_id: UUID) -> Response:
+    def get(self, request: Request, run_id: UUID) -> Response | StreamingHttpResponse:
         run = run_of(run_id, caller(request).persona_id)
-        after = sequence_read(request.query_params.get("after"))
-        rows = run.events.filter(seq__gt=after).order_by("seq")
-        return Response({"events": [event_view(event, run) for event in rows]})
+        after = sequence_read(request.headers.get("Last-Event-ID") or request.query_params.get("after"))
+        if request.accepted_renderer.format == EventStreamRenderer.format:
+            response = StreamingHttpResponse(event_stream(run.pk, after), content_type="text/event-stream")
+            response["Cache-Control"] = "no-store"
+            response["X-Accel-Buffering"] = "no"
+            return response
+        wait_s = wait_read(request.query_params.get("wait"))
+        if wait_s and run.status not in FINAL and events_wait(run.pk, after, wait_s):
+            run = run_of(run_id, caller(request).persona_id)
+        events = [event_view(event, run) for event in events_after(run, after)]
+        return Response({"events": events, "finished": run.status in FINAL})
 
 
 def sequence_read(text: str | None) -> int:
-    """A sequence number from a query, 0 when absent or malformed."""
+    """An event's number from a header or query, 0 when absent or malformed."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from core.clock import lease_boot, lease_now
+from core.failpoints import failpoint
 from execution.models import Attempt, Run, Status
 from execution.runs.events import CLAIMED, STARTED, event_add
 from execution.runs.states import transition
@@ -105,6 +106,8 @@ def _claim_one(candidates: QuerySet[Run]) -> Lease | None:
             run=run, number=run.attempt, lease_token=token, worker=worker_name(), claimed_at=timezone.now()
         )
         event_add(run.pk, CLAIMED, {"attempt": run.attempt, "worker": worker_name()})
+        failpoint("claim.before")
+    failpoint("claim.after")
     return Lease(run, token, run.attempt)
 
 
@@ -117,4 +120,6 @@ def lease_start(lease: Lease) -> bool:
             return False
         Attempt.objects.filter(run=lease.run, number=lease.attempt).update(started_at=now)
         event_add(lease.run.pk, STARTED, {"attempt": lease.attempt})
+        failpoint("start.before")
+    failpoint("start.after")
     return True

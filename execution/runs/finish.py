@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from audit.ledger import event_row, rows_write
 from core.actors import SYSTEM, Actor
+from core.failpoints import failpoint
 from execution.models import Attempt, Run, RunEvent, Status
 from execution.runs.claim import Lease
 from execution.runs.entries import outcome_entry
@@ -31,7 +32,9 @@ def run_finish(lease: Lease, outcome: Outcome) -> bool:
     ends = time.monotonic() + settings.LEASE_S
     while True:
         try:
-            return _finish_leased(lease, outcome)
+            written = _finish_leased(lease, outcome)
+            failpoint("finish.after")
+            return written
         except DatabaseError:
             if time.monotonic() > ends:
                 raise
@@ -90,4 +93,5 @@ def outcome_write(
     )
     rows_write([ledger])
     run_wake(run_id)
+    failpoint("finish.before")
     return True

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError, close_old_connections, connection
 
 from core.clock import lease_boot, lease_now
 from execution.models import Run, Status
@@ -70,6 +70,8 @@ class Heart:
             except DatabaseError:
                 log.warning("the heartbeat did not reach the database")
                 close_old_connections()
+            if "pool" in connection.settings_dict["OPTIONS"]:
+                connection.close()  # back to the pool between two looks
             self._stop_overdue()
 
     def _look(self, held: dict[UUID, _Held]) -> None:

@@ -139,7 +139,8 @@ RUN: dict[str, Any] = {
 EVENTS: dict[str, Any] = {
     "operation_id": "run_events",
     "summary": "Read a run's events",
-    "parameters": [OpenApiParameter("after", int, description="Only events after this number.")],
+    "description": "With `Accept: text/event-stream` as server-sent events; go on with `Last-Event-ID`.",
+    "parameters": [OpenApiParameter("after", int, description="Only events after this number."), _WAIT],
     "responses": _answers({200: OpenApiResponse(EVENT_LIST, description="In order.")}, 401, 404, 503),
 }
 CANCEL: dict[str, Any] = {

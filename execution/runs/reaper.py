@@ -8,6 +8,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from core.clock import lease_boot, lease_now
+from core.failpoints import failpoint
 from execution.models import Attempt, Run, Status
 from execution.runs.bells import ring
 from execution.runs.events import LEASE_LOST, RETRY, event_add
@@ -41,6 +42,8 @@ def runs_reap() -> int:
             if run is not None:
                 _reap(run)
                 reaped += 1
+                failpoint("reap.before")
+        failpoint("reap.after")
     return reaped
 
 

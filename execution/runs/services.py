@@ -103,7 +103,9 @@ def _decide(principal: PersonaPrincipal, found: ResolvedTool) -> tuple[str, ...]
 
 def _refuse(principal: PersonaPrincipal, tool: str, error: ToolHubError, why: dict[str, Any]) -> None:
     entry = refused_entry(principal, tool, error.code, why)
-    denial_record(entry, persona=principal.persona, tool=tool[:64], code=error.code)
+    # Names that do not exist are without number: their refusals are counted together.
+    counted_as = "" if error.code in {"TOOL_NOT_FOUND", "VERSION_NOT_FOUND"} else tool[:64]
+    denial_record(entry, persona=principal.persona, tool=counted_as, code=error.code)
 
 
 def _accept(
@@ -144,12 +146,12 @@ def _arguments_check(version: ToolVersion, request: CallRequest) -> None:
 
 def _earlier_run(accepted: Accepted) -> Run | None:
     """The run of an earlier call with this key. Raises ToolHubError (409) when that call was another."""
-    row = (
-        IdempotencyKey.objects.select_related("run__tool_version")
-        .filter(persona_id=accepted.principal.persona_id, key=accepted.key, expires_at__gt=timezone.now())
-        .first()
-    )
+    mine = IdempotencyKey.objects.filter(persona_id=accepted.principal.persona_id, key=accepted.key)
+    row = mine.select_related("run__tool_version").first()
     if row is None:
+        return None
+    if row.expires_at <= timezone.now():
+        mine.filter(pk=row.pk).delete()
         return None
     if bytes(row.request_hash) != accepted.request_hash():
         raise ToolHubError("This Idempotency-Key was used for another request.", code="IDEMPOTENCY_CONFLICT")

@@ -11,8 +11,7 @@ function distance(at) {
   const size = Math.abs(Date.now() - at);
   const [amount, unit] =
     size < 60_000 ? [size / 1000, "s"] : size < 3_600_000 ? [size / 60_000, "min"] : size < DAY_MS ? [size / 3_600_000, "h"] : [size / DAY_MS, "d"];
-  const text = `${Math.floor(amount)} ${unit}`;
-  return at <= Date.now() ? `${text} ago` : `in ${text}`;
+  return at <= Date.now() ? `${Math.floor(amount)} ${unit} ago` : `in ${Math.round(amount)} ${unit}`;
 }
 
 function words(at, form) {

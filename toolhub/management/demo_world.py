@@ -1,4 +1,4 @@
-"""A demo world as values: who there is, what they may do, and what they call. Nothing is random at run time."""
+"""A demo world as values: who there is, what they may do, and what they call; the same every time."""
 
 import random
 from collections.abc import Iterator
@@ -152,7 +152,9 @@ def _planned(cast: Cast, call: tuple[str, Arguments], number: int) -> Planned:
 
 def _echo(chance: random.Random) -> tuple[str, Arguments]:
     order = f"order {chance.randrange(10_000, 99_999)}"
-    return "echo", {"text": chance.choice(("Where is {}?", "Thank you for {}.", "Grüße wegen {} 🙂")).format(order)}
+    return "echo", {
+        "text": chance.choice(("Where is {}?", "Thank you for {}.", "Grüße wegen {} 🙂")).format(order)
+    }
 
 
 def _hash(chance: random.Random) -> tuple[str, Arguments]:

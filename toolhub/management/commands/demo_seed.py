@@ -38,9 +38,9 @@ class Command(BaseCommand):
         for cast in WORLD:
             with transaction.atomic():
                 persona = self._persona(admin, cast, made)
-            self._calls(persona, cast, made)
-            if persona.is_active and not cast.active:
-                persona_switch(by=admin, persona=persona, on=False)
+            if self._calls(persona, cast, made):
+                if not cast.active:
+                    persona_switch(by=admin, persona=persona, on=False)
                 self._refused(persona, cast, made)
         self._tell(made)
 
@@ -79,20 +79,19 @@ class Command(BaseCommand):
         made["tokens"] += len(cast.tokens)
         return persona
 
-    def _calls(self, persona: Persona, cast: Cast, made: Counter[str]) -> None:
-        """The calls that are not there yet, and after the last one what is refused."""
+    def _calls(self, persona: Persona, cast: Cast, made: Counter[str]) -> bool:
+        """Makes the runs that are not there yet; false when none was missing."""
         tools = list(tools_assigned(persona.pk).values_list("name", flat=True))
         missing = calls_of(cast, tools)[Run.objects.filter(persona=persona).count() :]
         principal = self._principal(persona)
         if not missing or principal is None or not persona.is_active:
-            return
+            return False
         for planned in missing:
             _submit(principal, planned)
         made["runs"] += len(missing)
         # What a worker of a running hub has not taken meanwhile.
-        made["carried out by a worker"] += queue_work("default")
-        if cast.active:
-            self._refused(persona, cast, made)
+        made["of them as a worker does"] += queue_work("default")
+        return True
 
     def _refused(self, persona: Persona, cast: Cast, made: Counter[str]) -> None:
         principal = self._principal(persona)
@@ -102,7 +101,7 @@ class Command(BaseCommand):
             try:
                 _submit(principal, planned)
             except ToolHubError as error:
-                made[f"refused {error.status}"] += 1
+                made[f"refused {error.known.status}"] += 1
 
     def _principal(self, persona: Persona) -> PersonaPrincipal | None:
         """The caller as its first token makes it; its rights are read anew."""

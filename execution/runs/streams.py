@@ -1,0 +1,56 @@
+"""A run's events as a stream: long poll, and server-sent events (WHATWG HTML §9.2).
+
+A stream holds a thread of its web process while it lasts, and no database connection while it
+waits; waiters are bounded, and so are streams. It ends with the run's outcome, or after two
+minutes: the client goes on from its last event's number.
+"""
+
+import time
+from collections.abc import Iterator
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+
+from execution.models import Run, RunEvent
+from execution.runs.events import event_view
+from execution.runs.states import FINAL
+from execution.runs.waiters import WAITERS
+
+# A comment line so often keeps proxies from closing a silent stream, in seconds.
+ALIVE_S = 15.0
+
+
+def events_after(run: Run, seq: int) -> list[RunEvent]:
+    """The run's events with a number above `seq`, in order."""
+    return list(run.events.filter(seq__gt=seq).order_by("seq"))
+
+
+def events_wait(run_id: UUID, seq: int, seconds: float) -> bool:
+    """Waits for an event above `seq`, or for the outcome; false when too many wait already."""
+
+    def ready(waiting: UUID) -> bool:
+        newer = RunEvent.objects.filter(run_id=waiting, seq__gt=seq).exists()
+        return newer or Run.objects.filter(pk=waiting, status__in=FINAL).exists()
+
+    return WAITERS.wait(run_id, seconds, ready)
+
+
+def event_stream(run_id: UUID, seq: int) -> Iterator[bytes]:
+    """The stream's bytes from the event after `seq` on; `id:` is the event's number, for Last-Event-ID."""
+    ends = time.monotonic() + settings.WAIT_MAX_S
+    while time.monotonic() < ends:
+        run = Run.objects.select_related("tool_version").get(pk=run_id)
+        for event in events_after(run, seq):
+            seq = event.seq
+            yield _message(event, run)
+        if run.status in FINAL:
+            return
+        if not events_wait(run_id, seq, min(ALIVE_S, ends - time.monotonic())):
+            return
+        yield b": alive\n\n"
+
+
+def _message(event: RunEvent, run: Run) -> bytes:
+    view = orjson.dumps(event_view(event, run))
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), view)
