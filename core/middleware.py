@@ -1,7 +1,5 @@
-"""Request ids, and the short way for the API."""
+"""What every request passes first."""
 
-import contextvars
-import logging
 import re
 from collections.abc import Callable
 
@@ -10,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from core.clock import uuid7
 from core.errors import NotFound
 from core.problems import problem
+from core.request_id import REQUEST_ID
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
-REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="-")
 _GOOD_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
@@ -42,11 +40,3 @@ class NulMiddleware:
         if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
             return problem(NotFound("There is nothing at an address with a NUL in it."))
         return self.get_response(request)
-
-
-class RequestIdFilter(logging.Filter):
-    """Gives every log record the id of the request it belongs to."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = REQUEST_ID.get()
-        return True

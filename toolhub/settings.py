@@ -250,7 +250,7 @@ LOG_LEVEL = env.text("TOOLHUB_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING or ERROR
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "core.middleware.RequestIdFilter"}},
+    "filters": {"request_id": {"()": "core.request_id.RequestIdFilter"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}

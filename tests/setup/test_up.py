@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
-pytestmark = [pytest.mark.setup, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.setup, pytest.mark.timeout(600)]
 
 
 class Hub:
@@ -146,7 +146,7 @@ def test_the_printed_call_works_and_ctrl_c_leaves_nothing_and_the_second_start_k
         assert "Traceback" not in first.rest()
     with hub(data, port) as second:
         assert second.wait_for(r"^curl .*$").group() == curl
-        assert "password" not in "\n".join(second.seen)
+        assert "shown this once" not in "\n".join(second.seen)
 
 
 def test_a_killed_worker_is_started_again_and_said(tmp_path: Path) -> None:
