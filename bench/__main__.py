@@ -15,8 +15,8 @@ from bench.load import BenchError
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description="Measures speed, start and memory of the hub.")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each arm (default 5)")
-    parser.add_argument("--seconds", type=float, default=3.0, help="length of one run (default 3)")
+    parser.add_argument("--rounds", type=int, default=8, help="runs of each arm (default 8)")
+    parser.add_argument("--seconds", type=float, default=2.0, help="length of one run, in s (default 2)")
     parser.add_argument("--only", choices=tuple(PARTS), help="leave the other half out")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there, too")
     given = parser.parse_args()

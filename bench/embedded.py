@@ -11,7 +11,7 @@ from statistics import quantiles
 from bench.calls import BODY, ECHO
 from bench.database import kept, sqlite_number
 from bench.load import BenchError, load, post
-from bench.memory import pss_mb
+from bench.process_tree import cpu_s, pss_mb
 from bench.server import clean_environment, free_port, serving
 
 CALLS, CLIENTS = 500, 8
@@ -20,10 +20,12 @@ ASYNC_CALLS = 40
 
 @dataclass
 class Embedded:
-    """Seconds to the first /readyz 200, PSS in MB by program, latencies in ms over the worker."""
+    """Seconds to the first /readyz 200 and processor seconds till then; PSS in MB; latencies in ms."""
 
     first_start_s: float = 0.0
+    first_cpu_s: float = 0.0
     second_start_s: float = 0.0
+    second_cpu_s: float = 0.0
     idle_mb: dict[str, float] = field(default_factory=dict)
     used_mb: dict[str, float] = field(default_factory=dict)
     worker_p50_ms: float = 0.0
@@ -39,9 +41,9 @@ def measure(folder: Path) -> Embedded:
     command = [sys.executable, "manage.py", "up", "--port", str(port)]
     found = Embedded()
     with serving(command, port, environment, folder / "first.log") as server:
-        found.first_start_s = server.ready_s
+        found.first_start_s, found.first_cpu_s = server.ready_s, cpu_s(server.process.pid)
     with serving(command, port, environment, folder / "second.log") as server:
-        found.second_start_s = server.ready_s
+        found.second_start_s, found.second_cpu_s = server.ready_s, cpu_s(server.process.pid)
         token = (data / "demo_token").read_text(encoding="ascii").strip()
         answered = _over_worker(port, token, calls=2, found=found)
         found.idle_mb = pss_mb(server.process.pid)

@@ -5,19 +5,30 @@ from statistics import median
 from bench.embedded import CALLS, Embedded
 from bench.throughput import CLIENTS, PATHS, WORKERS, Throughput
 
+# Title, figure of a sample, and its form; the last two are per call.
+COLUMNS = {
+    "req/s": ("rate", ".1f"),
+    "p50 ms": ("p50_ms", ".2f"),
+    "p95 ms": ("p95_ms", ".2f"),
+    "web CPU ms": ("cpu_ms", ".2f"),
+    "log bytes": ("wal_bytes", ".0f"),
+}
+
 
 def throughput_lines(found: Throughput) -> list[str]:
     """Speed, ratios, and what a call costs the database."""
     runs = len(found.samples) // len(CLIENTS) // len(PATHS)
     lines = [
         f"Sync execute of echo on {found.database}, {WORKERS} web processes; medians of {runs} runs in turns",
-        f"  {'clients':>7}  {'':<6} {'req/s':>8} {'p50 ms':>8} {'p95 ms':>8} {'log B/call':>11}",
+        f"  {'clients':>7}  {'':<6}{''.join(f'{title:>11}' for title in COLUMNS)}",
     ]
     for clients in CLIENTS:
         for arm in PATHS:
-            rate, p50, p95 = (found.median(arm, clients, figure) for figure in ("rate", "p50_ms", "p95_ms"))
-            log = f"{found.median(arm, clients, 'wal_bytes'):11.0f}" if found.database == "PostgreSQL" else ""
-            lines.append(f"  {clients:>7}  {arm:<6} {rate:8.1f} {p50:8.2f} {p95:8.2f} {log}")
+            cells = [
+                f"{found.median(arm, clients, figure):11{form}}" if found.has(figure) else f"{'-':>11}"
+                for figure, form in COLUMNS.values()
+            ]
+            lines.append(f"  {clients:>7}  {arm:<6}{''.join(cells)}")
     for clients in CLIENTS:
         faster, longer = (_spread(found.ratios(clients, figure)) for figure in ("rate", "p50_ms"))
         lines.append(f"  echo / floor at {clients}: req/s {faster}; p50 {longer}")
@@ -35,10 +46,12 @@ def _spread(ratios: list[float]) -> str:
 
 def embedded_lines(found: Embedded) -> list[str]:
     """Start, memory and the worker's way."""
-    lines = [
-        "The hub as `make run` starts it: SQLite, embedded broker",
-        f"  start to /readyz 200: {found.first_start_s:.1f} s; the second time {found.second_start_s:.1f} s",
-    ]
+    lines = ["The hub as `make run` starts it: SQLite, embedded broker"]
+    for title, seconds, busy in (
+        ("first", found.first_start_s, found.first_cpu_s),
+        ("second", found.second_start_s, found.second_cpu_s),
+    ):
+        lines.append(f"  {title} start to /readyz 200: {seconds:.1f} s ({busy:.1f} s of processor time)")
     for title, figures in (("idle", found.idle_mb), (f"after {CALLS} calls", found.used_mb)):
         parts = ", ".join(f"{name} {size:.0f}" for name, size in sorted(figures.items()))
         lines.append(f"  memory {title}: {sum(figures.values()):.0f} MB PSS ({parts or 'not told here'})")

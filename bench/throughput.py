@@ -12,7 +12,8 @@ from typing import Any
 from bench.calls import BODY, ECHO, FLOOR, PREPARED
 from bench.database import Database, Kept, kept, sqlite_number
 from bench.load import BenchError, load, post
-from bench.server import ROOT, clean_environment, free_port, serving
+from bench.process_tree import cpu_s
+from bench.server import ROOT, Server, clean_environment, free_port, serving
 from toolhub.processes.programs import web
 
 WORKERS, THREADS = 2, 16
@@ -23,13 +24,16 @@ WARM_UP_S = 1.0
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of load: calls per second, latencies in ms, log bytes per call (PostgreSQL)."""
+    """One run of load: calls per second, latencies in ms; per call the web processes' CPU time in ms
+    and the bytes of write-ahead log (PostgreSQL).
+    """
 
     arm: str
     clients: int
     rate: float
     p50_ms: float
     p95_ms: float
+    cpu_ms: float
     wal_bytes: float | None
 
 
@@ -49,6 +53,10 @@ class Throughput:
         values = [getattr(s, figure) for s in self.samples if (s.arm, s.clients) == (arm, clients)]
         return float(median(values))
 
+    def has(self, figure: str) -> bool:
+        """Whether the figure was measured at all."""
+        return all(getattr(sample, figure) for sample in self.samples)
+
     def ratios(self, clients: int, figure: str) -> list[float]:
         """Echo over floor of each round."""
         rounds: dict[str, list[float]] = defaultdict(list)
@@ -62,7 +70,8 @@ class Throughput:
         ratios = {
             f"{figure} at {clients}": self.ratios(clients, figure)
             for clients in CLIENTS
-            for figure in ("rate", "p50_ms")
+            for figure in ("rate", "p50_ms", "cpu_ms")
+            if self.has(figure)
         }
         return {
             "database": self.database,
@@ -99,8 +108,8 @@ def measure(database: Database, folder: Path, *, rounds: int, seconds: float) ->
     command = [
         "bench.wsgi:application" if word == "toolhub.wsgi:application" else word for word in program.command
     ]
-    with serving(command, port, {**environment, **program.env}, folder / "throughput.log"):
-        _rounds(found, database, port, ready["token"], rounds, seconds)
+    with serving(command, port, {**environment, **program.env}, folder / "throughput.log") as server:
+        _rounds(found, database, server, ready["token"], rounds, seconds)
     number = database.number if database.url else sqlite_number(data / "toolhub.sqlite3")
     found.kept = kept(number)
     found.faults = found.kept.faults(found.answered["echo"])
@@ -127,23 +136,31 @@ def _prepare(environment: dict[str, str]) -> dict[str, Any]:
 
 
 def _rounds(
-    found: Throughput, database: Database, port: int, token: str, rounds: int, seconds: float
+    found: Throughput, database: Database, server: Server, token: str, rounds: int, seconds: float
 ) -> None:
-    requests = {arm: post(port, path, BODY, token) for arm, path in PATHS.items()}
+    requests = {arm: post(server.port, path, BODY, token) for arm, path in PATHS.items()}
     for arm, request in requests.items():
-        warm = load(port, request, clients=max(CLIENTS), seconds=WARM_UP_S)
+        warm = load(server.port, request, clients=max(CLIENTS), seconds=WARM_UP_S)
         _tally(found, arm, warm.statuses)
     for number in range(rounds):
         for clients in CLIENTS:
             # Whoever goes first may find the machine in another state; so they take turns.
-            arms = list(PATHS) if number % 2 == 0 else list(reversed(PATHS))
-            for arm in arms:
-                before = database.wal_bytes() if database.url else 0
-                run = load(port, requests[arm], clients=clients, seconds=seconds)
+            for arm in list(PATHS) if number % 2 == 0 else list(reversed(PATHS)):
+                wal = database.wal_bytes() if database.url else 0
+                busy = cpu_s(server.process.pid)
+                run = load(server.port, requests[arm], clients=clients, seconds=seconds)
+                busy = cpu_s(server.process.pid) - busy
                 _tally(found, arm, run.statuses)
-                wal = (database.wal_bytes() - before) / run.answered if database.url else None
                 found.samples.append(
-                    Sample(arm, clients, run.rate, run.percentile_ms(50), run.percentile_ms(95), wal)
+                    Sample(
+                        arm,
+                        clients,
+                        run.rate,
+                        run.percentile_ms(50),
+                        run.percentile_ms(95),
+                        busy * 1000 / run.answered,
+                        (database.wal_bytes() - wal) / run.answered if database.url else None,
+                    )
                 )
 
 

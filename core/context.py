@@ -27,6 +27,7 @@ NAVIGATION = (
     NavItem("Tools", "tools", "tools", "t", "registry.view_tool"),
     NavItem("Personas", "personas", "robot", "p", "security.view_persona"),
     NavItem("Runs", "runs", "player-play", "r", "execution.view_run"),
+    NavItem("Schedules", "schedules", "clock", "s", "execution.view_schedule"),
     NavItem("Audit", "events", "shield-check", "a", "audit.view_event"),
 )
 

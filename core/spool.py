@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 import orjson
-from kombu.transport import virtual
+from kombu.transport import TRANSPORT_ALIASES, virtual
 
 
 class Channel(virtual.Channel):
@@ -70,7 +70,7 @@ class Channel(virtual.Channel):
 
 
 class Transport(virtual.Transport):
-    """Registered by its path: `core.spool:Transport`."""
+    """What `embedded://` in a broker's address means, once this module is imported."""
 
     Channel = Channel
     polling_interval = 0.05
@@ -86,3 +86,6 @@ class Transport(virtual.Transport):
 
     def driver_version(self) -> str:
         return "1"
+
+
+TRANSPORT_ALIASES["embedded"] = "core.spool:Transport"

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from core.errors import NotFound, ToolHubError
-from core.middleware import REQUEST_ID
+from core.request_id import REQUEST_ID
 from core.problems import problem
 
 

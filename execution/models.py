@@ -1,4 +1,4 @@
-"""Runs, their attempts and events, and idempotency keys."""
+"""Runs, their attempts and events, idempotency keys, and schedules."""
 
 from enum import StrEnum
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 from core.clock import uuid7
 from core.fields import CanonicalJSONField
 from registry.models import ToolVersion
-from security.models import Persona, Token
+from security.models import Persona, Token, User
 
 
 class Status(StrEnum):
@@ -28,11 +28,18 @@ class Run(models.Model):
     """One accepted call. `status` is written by execution/runs/states.py only.
 
     Times in UTC, durations in ms. `salt` blinds the digests of arguments and result that stand in the ledger.
+    `responsible` answers for a run that came without a token. `origin` is the run that this one repeats.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     persona = models.ForeignKey(Persona, on_delete=models.PROTECT, related_name="runs")
     token = models.ForeignKey(Token, on_delete=models.PROTECT, related_name="+", null=True)
+    responsible = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
+    )
+    origin = models.ForeignKey(
+        "self", on_delete=models.PROTECT, related_name="repeats", null=True, db_index=False
+    )
     tool_version = models.ForeignKey(ToolVersion, on_delete=models.PROTECT, related_name="runs")
     tool = models.CharField(max_length=64)
     status = models.CharField(max_length=20, choices=[(s.value, s.value) for s in Status])
@@ -68,8 +75,11 @@ class Run(models.Model):
     outcome_leaf = models.BinaryField(max_length=32, null=True)
     # How many events the run has; guarded by the row's lock.
     events_count = models.PositiveIntegerField(default=0)
+    # When arguments, request, result, parts and salt were removed with age.
+    payload_expired_at = models.DateTimeField(null=True)
 
     class Meta:
+        permissions = (("resolve_run", "Can say what became of a run whose outcome is unknown"),)
         indexes = (
             models.Index(fields=["queue", "due_at"], name="run_due", condition=models.Q(status="pending")),
             models.Index(fields=["lease_ends"], name="run_leased", condition=models.Q(status="running")),
@@ -77,6 +87,7 @@ class Run(models.Model):
             models.Index(fields=["persona", "-id"], name="run_persona"),
             models.Index(fields=["tool", "-id"], name="run_tool"),
             models.Index(fields=["status", "-id"], name="run_status"),
+            models.Index(fields=["origin"], name="run_origin", condition=models.Q(origin__isnull=False)),
         )
 
     def __str__(self) -> str:
@@ -135,3 +146,32 @@ class IdempotencyKey(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class Schedule(models.Model):
+    """A call that the hub makes by the clock, under a persona and on somebody's responsibility.
+
+    `cron` has five fields, read in `time_zone` (an IANA name). `next_at` is the next due time in UTC,
+    null while it is switched off. `last_error` says why the last due time made no run.
+    """
+
+    name = models.CharField(max_length=80)
+    persona = models.ForeignKey(Persona, on_delete=models.PROTECT, related_name="+")
+    tool = models.CharField(max_length=64)
+    version = models.CharField(max_length=64, blank=True, default="")
+    arguments = CanonicalJSONField(default=dict)
+    cron = models.CharField(max_length=120)
+    time_zone = models.CharField(max_length=64)
+    enabled = models.BooleanField(default=True)
+    next_at = models.DateTimeField(null=True)
+    responsible = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    last_at = models.DateTimeField(null=True)
+    last_run = models.ForeignKey(Run, on_delete=models.SET_NULL, related_name="+", null=True)
+    last_error = models.CharField(max_length=300, blank=True, default="")
+
+    class Meta:
+        indexes = (models.Index(fields=["next_at"], name="schedule_due", condition=models.Q(enabled=True)),)
+
+    def __str__(self) -> str:
+        return self.name

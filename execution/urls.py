@@ -3,9 +3,18 @@
 from django.urls import path
 
 from execution.runs.views import RunCancel, RunDetail, RunsList
+from execution.runs.views_again import RunReplay, RunResolve, RunRetry
+from execution.schedules.views import ScheduleDelete, ScheduleNew, SchedulesList, ScheduleSwitch
 
 urlpatterns = [
     path("runs/", RunsList.as_view(), name="runs"),
     path("runs/<uuid:run_id>/", RunDetail.as_view(), name="run"),
     path("runs/<uuid:run_id>/cancel/", RunCancel.as_view(), name="run_cancel"),
+    path("runs/<uuid:run_id>/resolve/", RunResolve.as_view(), name="run_resolve"),
+    path("runs/<uuid:run_id>/retry/", RunRetry.as_view(), name="run_retry"),
+    path("runs/<uuid:run_id>/replay/", RunReplay.as_view(), name="run_replay"),
+    path("schedules/", SchedulesList.as_view(), name="schedules"),
+    path("schedules/new/", ScheduleNew.as_view(), name="schedule_new"),
+    path("schedules/<int:row>/switch/", ScheduleSwitch.as_view(), name="schedule_switch"),
+    path("schedules/<int:row>/delete/", ScheduleDelete.as_view(), name="schedule_delete"),
 ]

@@ -8,10 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from core.metrics import LATENCY, REQUESTS
 
 Handler = Callable[[HttpRequest], HttpResponse]
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class RequestMetricsMiddleware:
-    """Labels by the view's name, never by the path, so that callers cannot make new series."""
+    """Labels by the view's name, never by the path or a made-up method: callers cannot make new series."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -21,6 +22,7 @@ class RequestMetricsMiddleware:
         response = self.get_response(request)
         match = request.resolver_match
         view = (match.view_name or "unnamed") if match else "none"
-        REQUESTS.labels(view, request.method, response.status_code).inc()
+        method = request.method if request.method in METHODS else "other"
+        REQUESTS.labels(view, method, response.status_code).inc()
         LATENCY.labels(view).observe(time.perf_counter() - begun)
         return response

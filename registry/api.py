@@ -1,5 +1,6 @@
 """REST for tools, as a persona sees them."""
 
+import itertools
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -10,9 +11,11 @@ from rest_framework.views import APIView
 from core.errors import InvalidRequest
 from core.openapi import PROBLEMS
 from registry.contracts import CATEGORIES
+from registry.filters import ToolFilter, filter_query, tools_filtered
 from registry.models import Tool, ToolVersion
 from registry.selectors import call_decide, tool_missing, tool_resolve, tools_assigned
-from security.principals import caller
+from registry.types import TYPES, type_of
+from security.principals import PersonaPrincipal, caller
 
 PAGE = 100
 TOOL: dict[str, Any] = {
@@ -23,6 +26,7 @@ TOOL: dict[str, Any] = {
         "title": {"type": "string"},
         "description": {"type": "string"},
         "category": {"type": "string"},
+        "type": {"type": "string", "enum": list(TYPES)},
         "version": {"type": "string"},
         "state": {"type": "string"},
         "sideEffects": {"type": "string"},
@@ -52,6 +56,7 @@ def tool_view(version: ToolVersion) -> dict[str, Any]:
         "title": definition.get("title", version.tool.name),
         "description": definition.get("description", ""),
         "category": version.tool.category,
+        "type": type_of(version.runner),
         "version": version.version,
         "state": version.state,
         "sideEffects": "pure" if version.is_pure else "impure",
@@ -71,6 +76,29 @@ def _active(tool: Tool) -> ToolVersion:
     return version
 
 
+def tools_view(principal: PersonaPrincipal, wanted: ToolFilter, after: str = "") -> dict[str, Any]:
+    """A page of the tools that a persona sees and the filter admits: `{tools, next, reason}`.
+
+    At most 100, by name, after the name `after`. Raises InvalidRequest.
+    """
+    if "\0" in after:
+        message = "after must be the `next` of the page before."
+        raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}])
+    rows = tools_assigned(principal.persona_id).filter(name__gt=after)
+    tools = list(itertools.islice(tools_filtered(rows, wanted), PAGE + 1))
+    return {
+        "tools": [tool_view(_active(tool)) for tool in tools[:PAGE]],
+        "next": tools[PAGE - 1].name if len(tools) > PAGE else None,
+        "reason": None if tools or after else _reason(principal, wanted),
+    }
+
+
+def _reason(principal: PersonaPrincipal, wanted: ToolFilter) -> str:
+    if wanted != ToolFilter() and tools_assigned(principal.persona_id).exists():
+        return f"None of the tools of {principal.persona} passes the filter."
+    return f"No tool is assigned to {principal.persona}. An admin can assign one."
+
+
 class ToolList(APIView):
     """GET tools."""
 
@@ -78,7 +106,20 @@ class ToolList(APIView):
         operation_id="tools_list",
         summary="List the tools that the caller may see",
         parameters=[
-            OpenApiParameter("category", str, enum=CATEGORIES),
+            OpenApiParameter("type", str, enum=TYPES, many=True, description="One of these."),
+            OpenApiParameter("category", str, enum=CATEGORIES, many=True, description="One of these."),
+            OpenApiParameter("tags", str, many=True, description="All of these."),
+            OpenApiParameter(
+                "capabilities", str, many=True, description="Tools that need all of these, as declared."
+            ),
+            OpenApiParameter("min_version", str, description="At least this (semver 2.0.0)."),
+            OpenApiParameter("max_version", str, description="At most this (semver 2.0.0)."),
+            OpenApiParameter(
+                "pattern",
+                str,
+                description="A regular expression without look-around and back-references, found in name or "
+                "description whatever the case.",
+            ),
             OpenApiParameter("after", str, description="The `next` of the page before."),
         ],
         responses={
@@ -89,21 +130,8 @@ class ToolList(APIView):
         },
     )
     def get(self, request: Request) -> Response:
-        category = request.query_params.get("category")
-        if category and category not in CATEGORIES:
-            raise InvalidRequest(f"category must be one of {', '.join(CATEGORIES)}.")
-        rows = tools_assigned(caller(request).persona_id)
-        if category:
-            rows = rows.filter(category=category)
-        tools = list(rows.filter(name__gt=request.query_params.get("after", ""))[: PAGE + 1])
-        reason = None if tools else f"No tool is assigned to {caller(request).persona}. An admin can assign one."
-        return Response(
-            {
-                "tools": [tool_view(_active(tool)) for tool in tools[:PAGE]],
-                "next": tools[PAGE - 1].name if len(tools) > PAGE else None,
-                "reason": reason,
-            }
-        )
+        wanted = filter_query(request.query_params)
+        return Response(tools_view(caller(request), wanted, request.query_params.get("after", "")))
 
 
 class ToolDetail(APIView):

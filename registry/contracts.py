@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import InvalidRequest
+from security.capabilities import is_capability
 
 CONTRACT = "io.toolhub/contract"
 TOOL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
@@ -46,7 +47,7 @@ def contract_read(definition: Mapping[str, Any]) -> Contract:
     return Contract(
         function=str(declared.get("function", name)),
         category=_one_of(name, "category", declared.get("category", "custom"), CATEGORIES),
-        required_capabilities=tuple(declared.get("requiredCapabilities", ())),
+        required_capabilities=_capabilities(name, declared.get("requiredCapabilities", [])),
         is_pure=_one_of(name, "sideEffects", declared.get("sideEffects", "impure"), ("pure", "impure"))
         == "pure",
         is_idempotent=bool(declared.get("idempotent", False)),
@@ -65,6 +66,17 @@ def _one_of(tool: str, field: str, value: object, allowed: tuple[str, ...]) -> s
     if not isinstance(value, str) or value not in allowed:
         raise InvalidRequest(f"{tool}: {field} is {value!r}; it must be one of {', '.join(allowed)}.")
     return value
+
+
+def _capabilities(tool: str, value: object) -> tuple[str, ...]:
+    well_formed = isinstance(value, list) and all(
+        isinstance(one, str) and is_capability(one) for one in value
+    )
+    if not isinstance(value, list) or not well_formed:
+        raise InvalidRequest(
+            f"{tool}: requiredCapabilities must be a list of capabilities such as file:read."
+        )
+    return tuple(value)
 
 
 def _bound(tool: str, field: str, value: object, default: int, most: int) -> int:

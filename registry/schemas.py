@@ -4,7 +4,7 @@ jsonschema-rs decides and explains: offline, patterns in linear time.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import jsonschema_rs
@@ -12,6 +12,8 @@ import jsonschema_rs
 from core.errors import InvalidRequest
 
 ERRORS_SHOWN = 20
+# What these say of an object holds whatever the values of its members are.
+_MEMBER_KEYWORDS = frozenset({"required", "additionalProperties", "minProperties", "maxProperties"})
 Validator = jsonschema_rs.Draft202012Validator | jsonschema_rs.Draft7Validator
 
 
@@ -59,6 +61,22 @@ def problems_of(validator: Validator, value: Any) -> list[dict[str, str]]:
     found = []
     for error in validator.iter_errors(value):
         found.append({"pointer": pointer(error.instance_path), "message": error.message[:300]})
+        if len(found) == ERRORS_SHOWN:
+            break
+    return found
+
+
+def problems_of_part(
+    validator: Validator, value: Mapping[str, Any], missing: Collection[str]
+) -> list[dict[str, str]]:
+    """As `problems_of` for an object whose `missing` members come later: only what they cannot mend."""
+    whole = {**dict.fromkeys(missing), **value}
+    found = []
+    for error in validator.iter_errors(whole):
+        path = error.instance_path
+        mended_later = path[0] in missing if path else error.kind.name not in _MEMBER_KEYWORDS
+        if not mended_later:
+            found.append({"pointer": pointer(path), "message": error.message[:300]})
         if len(found) == ERRORS_SHOWN:
             break
     return found

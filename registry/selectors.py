@@ -92,10 +92,15 @@ def call_decide(
     principal: PersonaPrincipal,
     found: ResolvedTool,
     *,
-    token_state: TokenState = "valid",
+    token_state: TokenState | None = None,
     at: datetime | None = None,
 ) -> Decision:
-    """The decision on a call of the tool by this principal; expiries are judged at `at`, else now."""
+    """The decision on a call of the tool by this principal; expiries are judged at `at`, else now.
+
+    `token_state` is that of a token that was found valid, or "none" where there is no token, unless it is given.
+    """
+    if token_state is None:
+        token_state = "none" if principal.token_id is None else "valid"
     return decide(
         CallFacts(
             now=at or datetime.now(UTC),
@@ -221,7 +226,7 @@ def decisions_of(persona: Persona, tools: Iterable[Tool], assignments: Iterable[
         persona_id=persona.pk,
         persona=persona.name,
         persona_active=persona.is_active,
-        token_id=0,
+        token_id=None,
         responsible_id=0,
         responsible="",
         responsible_active=True,
@@ -233,5 +238,5 @@ def decisions_of(persona: Persona, tools: Iterable[Tool], assignments: Iterable[
             continue
         tool.active.tool = tool
         how = names.get(("tool", tool.pk)) or names.get(("package", tool.package_id))
-        found.append(ToolDecision(tool, call_decide(principal, ResolvedTool(tool.active, how), token_state="none")))
+        found.append(ToolDecision(tool, call_decide(principal, ResolvedTool(tool.active, how))))
     return found

@@ -36,6 +36,14 @@ def release_publish(
         raise InvalidRequest(f"{name!r} cannot be a package's name.")
     if not semver.Version.is_valid(version):
         raise InvalidRequest(f"{name}: {version!r} is not a version by semver 2.0.0.")
+    runtime, tools = manifest.get("runtime"), manifest.get("tools")
+    if not (
+        isinstance(runtime, Mapping)
+        and {"type", "entry"} <= set(runtime)
+        and isinstance(tools, list)
+        and tools
+    ):
+        raise InvalidRequest(f"{name}: a manifest has a runtime with type and entry, and a list of tools.")
     digest = release_digest(manifest, files)
     try:
         with transaction.atomic():
@@ -50,11 +58,11 @@ def release_publish(
                 version=version,
                 digest=digest,
                 manifest=manifest,
-                runner=manifest["runtime"]["type"],
-                entry=manifest["runtime"]["entry"],
+                runner=runtime["type"],
+                entry=runtime["entry"],
             )
-            tools = [_tool_publish(release, definition, activate) for definition in manifest["tools"]]
-            data = {"version": version, "digest": digest, "tools": tools, "activated": activate}
+            names = [_tool_publish(release, definition, activate) for definition in tools]
+            data = {"version": version, "digest": digest, "tools": names, "activated": activate}
             record(Entry("release.published", by, "package", name, data))
     except IntegrityError as error:
         raise ToolHubError(f"{name} {version} is published already.", code="ALREADY_REGISTERED") from error

@@ -93,9 +93,9 @@ def _token(facts: CallFacts) -> Check:
         return Check(
             "token",
             "fail",
-            "The person responsible for the token has left.",
+            "The person responsible has left.",
             "PERMISSION_DENIED",
-            "Make a token with another responsible person.",
+            "Let another responsible person make a token or schedule.",
             _ADMIN,
         )
     return Check(

@@ -12,12 +12,15 @@ from security.decisions import GrantFact
 
 @dataclass(frozen=True)
 class PersonaPrincipal:
-    """The caller by token: persona, responsible person, and the rights read with it."""
+    """Who calls: persona, responsible person, and the rights read with it.
+
+    `token_id` is None where the hub calls for a person: by the clock, or to do a run again.
+    """
 
     persona_id: int
     persona: str
     persona_active: bool
-    token_id: int
+    token_id: int | None
     responsible_id: int
     responsible: str
     responsible_active: bool

@@ -25,14 +25,23 @@ def _field_error(field: str, message: str) -> InvalidRequest:
     return InvalidRequest(message, errors=[{"pointer": f"/{field}", "message": message}])
 
 
+def _fits(field: str, text: str, most: int) -> str:
+    """The text without white space around it, where a column of that size can hold it on any database."""
+    text = text.strip()
+    if len(text) > most or "\0" in text:
+        raise _field_error(field, f"Use at most {most} characters, and no NUL.")
+    return text
+
+
 def persona_create(*, by: User, name: str, title: str = "", description: str = "") -> Persona:
     """A new persona without any right. Raises InvalidRequest, Conflict when the name is taken."""
     require(by, "security.add_persona")
     if not PERSONA_NAME.fullmatch(name):
         raise _field_error("name", "Use a small letter, then small letters, digits and hyphens; at most 64.")
+    title, description = _fits("title", title, 120), _fits("description", description, 10_000)
     try:
         with transaction.atomic():
-            persona = Persona.objects.create(name=name, title=title.strip(), description=description.strip())
+            persona = Persona.objects.create(name=name, title=title, description=description)
             record(_entry("persona.created", by, persona))
     except IntegrityError as error:
         message = f"The persona {name} exists already."
@@ -55,7 +64,8 @@ def grant_create(
     require(by, "security.add_grant")
     if not is_capability(capability):
         raise _field_error("capability", "Write it as a, a:b, a.b, a:* or *; no other wildcards.")
-    if not reason.strip():
+    reason = _fits("reason", reason, 200)
+    if not reason:
         raise _field_error("reason", "Say why the persona needs it.")
     if expires_at is not None and expires_at <= timezone.now():
         raise _field_error("expires_at", "The time has passed.")
@@ -64,7 +74,7 @@ def grant_create(
             grant = Grant.objects.create(
                 persona=persona,
                 capability=capability,
-                reason=reason.strip(),
+                reason=reason,
                 granted_by=by,
                 expires_at=expires_at,
             )
@@ -95,7 +105,8 @@ def token_create(*, by: User, persona: Persona, name: str, days: int = 90) -> tu
     The person who makes it is responsible for it.
     """
     require(by, "security.add_token")
-    if not name.strip():
+    name = _fits("name", name, 80)
+    if not name:
         raise _field_error("name", "Say where the token will be used.")
     if not 1 <= days <= TOKEN_DAYS_MAX:
         raise _field_error("days", f"Choose from 1 to {TOKEN_DAYS_MAX} days.")
@@ -105,7 +116,7 @@ def token_create(*, by: User, persona: Persona, name: str, days: int = 90) -> tu
         token = Token.objects.create(
             persona=persona,
             responsible=by,
-            name=name.strip(),
+            name=name,
             prefix=text[:12],
             digest=token_digest(text),
             expires_at=expires_at,

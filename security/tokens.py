@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from security.decisions import GrantFact, TokenState
-from security.models import Grant, Token
+from security.models import Grant, Persona, Token, User
 from security.principals import PersonaPrincipal
 
 # A fixed prefix lets secret scanners find leaked tokens.
@@ -52,15 +52,24 @@ def principal_of(token_id: int) -> tuple[PersonaPrincipal, TokenState]:
     return _principal(token), "revoked" if token.revoked_at else "valid"
 
 
+def principal_of_persona(persona: Persona, responsible: User) -> PersonaPrincipal:
+    """The principal of a call without a token: the hub makes it, and a person is responsible for it."""
+    return _of(persona, responsible, None)
+
+
 def _principal(token: Token) -> PersonaPrincipal:
-    grants = Grant.objects.filter(persona_id=token.persona_id).values_list("capability", "expires_at")
+    return _of(token.persona, token.responsible, token.pk)
+
+
+def _of(persona: Persona, responsible: User, token_id: int | None) -> PersonaPrincipal:
+    grants = Grant.objects.filter(persona=persona).values_list("capability", "expires_at")
     return PersonaPrincipal(
-        persona_id=token.persona_id,
-        persona=token.persona.name,
-        persona_active=token.persona.is_active,
-        token_id=token.pk,
-        responsible_id=token.responsible_id,
-        responsible=token.responsible.get_username(),
-        responsible_active=token.responsible.is_active,
+        persona_id=persona.pk,
+        persona=persona.name,
+        persona_active=persona.is_active,
+        token_id=token_id,
+        responsible_id=responsible.pk,
+        responsible=responsible.get_username(),
+        responsible_active=responsible.is_active,
         grants=tuple(GrantFact(*row) for row in grants),
     )

@@ -1,6 +1,6 @@
 """The cast of the tests: an admin, the published catalogue, a persona with a token."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
@@ -26,11 +26,12 @@ def collected_static() -> None:
     call_command("collectstatic", interactive=False, verbosity=0)
 
 
-@pytest.fixture(autouse=True)
-def flushable_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def flushable_ledger() -> Iterator[None]:
     """Between tests that commit, the ledger has to be emptied, which its triggers forbid to everybody.
 
     Only the table's owner can take the triggers away: the tests are that, an application in production is not.
+    For the whole session, because a test's own fixtures may be gone when its database is emptied.
     """
     flush = TransactionTestCase._fixture_teardown
 
@@ -41,7 +42,9 @@ def flushable_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
         with connection.schema_editor() as editor:
             triggers_create(editor)
 
-    monkeypatch.setattr(TransactionTestCase, "_fixture_teardown", flush_without_triggers)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(TransactionTestCase, "_fixture_teardown", flush_without_triggers)
+        yield
 
 
 @pytest.fixture

@@ -110,7 +110,11 @@ if (
     env.switch("TOOLHUB_WEB_PROCESS", False, "Set for web processes: they share a pool.")
     and not DATABASE_IS_SQLITE
 ):
-    DATABASES["default"]["OPTIONS"] = {"pool": {"min_size": 2, "max_size": DB_POOL, "timeout": 10}}
+    DATABASES["default"]["OPTIONS"] = {
+        "pool": {"min_size": 2, "max_size": DB_POOL, "timeout": 10},
+        # Only what asks for it is prepared: the execute path's statements. None would forbid even those.
+        "prepare_threshold": 1_000_000_000,
+    }
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = None
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
@@ -184,6 +188,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["core.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["core.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "core.negotiation.JSONUnlessAsked",
     "EXCEPTION_HANDLER": "core.problems.drf_exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
@@ -222,6 +227,13 @@ WAIT_DEFAULT_S = 30
 WAIT_MAX_S = 120
 LEASE_S = env.integer(
     "TOOLHUB_LEASE_S", 30, "Lease of a run, in seconds; a beat comes every sixth of it.", least=3, most=3600
+)
+PAYLOAD_DAYS = env.integer(
+    "TOOLHUB_PAYLOAD_DAYS",
+    90,
+    "Days after which `manage.py runs_expire` removes what a run was given and gave.",
+    least=1,
+    most=36_500,
 )
 WORKERS = env.integer("TOOLHUB_WORKERS", 2, "Runs that one worker carries out at once.", least=1, most=512)
 WEB_WORKERS = env.integer(

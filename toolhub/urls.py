@@ -4,13 +4,16 @@ from allauth.account.views import LoginView, LogoutView, PasswordChangeView
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.authentication import SessionAuthentication
+from rest_framework.permissions import IsAuthenticated
 
 from core.views_console import ApiDocs, error_codes, theme_set
 from monitoring.views_overview import Overview
 from security.authentication import TokenAuthentication
 
 # For agents and for signed-in people.
-_description = SpectacularAPIView.as_view(authentication_classes=[TokenAuthentication, SessionAuthentication])
+_description = SpectacularAPIView.as_view(
+    authentication_classes=[TokenAuthentication, SessionAuthentication], permission_classes=[IsAuthenticated]
+)
 
 urlpatterns = [
     path("", include("monitoring.urls")),

@@ -8,7 +8,7 @@ from execution.runs.states import trigger_statements
 
 
 def create(apps: Any, editor: Any) -> None:
-    for statement in trigger_statements(editor.connection.vendor):
+    for statement in trigger_statements(editor.connection.vendor, expiring=False):
         editor.execute(statement, params=None)
 
 

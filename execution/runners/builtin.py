@@ -10,8 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
+from django.db import connections
 
 import toolhub_sdk
 from core.errors import error_object
@@ -44,7 +46,7 @@ def run(call: Call) -> Outcome:
         late = outcome.status is Status.COMPLETED and outcome.duration_ms > call.timeout_ms
         return _stopped(call, outcome.started_at, timed_out=True) if late else outcome
     done: list[Outcome] = []
-    thread = threading.Thread(target=lambda: done.append(_work(call)), name=f"run-{call.run_id}", daemon=True)
+    thread = threading.Thread(target=_work_apart, args=(call, done), name=f"run-{call.run_id}", daemon=True)
     started_at = datetime.now(UTC)
     thread.start()
     for _ in _until(call.deadline, call.cancelled):
@@ -57,6 +59,13 @@ def run(call: Call) -> Outcome:
     if done and not timed_out:
         return done[0]
     return _stopped(call, started_at, timed_out=timed_out)
+
+
+def _work_apart(call: Call, done: list[Outcome]) -> None:
+    try:
+        done.append(_work(call))
+    finally:
+        connections.close_all()  # parts that were emitted opened one of this thread's own
 
 
 def _until(deadline: float, cancelled: threading.Event) -> Iterator[None]:
@@ -75,7 +84,7 @@ def _stopped(call: Call, started_at: datetime, *, timed_out: bool) -> Outcome:
 
 
 def _context(call: Call, started_at: datetime) -> ToolContext:
-    """The tool's context. The run fixes a bounded tool's time and chance, so that a replay gets the same."""
+    """The tool's context. A bounded tool's time and chance are the run's, and in a replay those recorded."""
     given = call.request.get("context", {})
     context = ToolContext(
         run_id=str(call.run_id),
@@ -90,8 +99,11 @@ def _context(call: Call, started_at: datetime) -> ToolContext:
         **given,
     )
     if call.version.determinism == "bounded":
-        context.clock = FixedClock(started_at)
-        context.random = random.Random(call.run_id.int)  # noqa: S311 - it has to repeat
+        recorded = call.request.get("replay_of", {})
+        at = recorded.get("started_at")
+        context.clock = FixedClock(datetime.fromisoformat(at) if at else call.moment or started_at)
+        seed = UUID(recorded.get("run_id", str(call.run_id))).int
+        context.random = random.Random(seed)  # noqa: S311 - it has to repeat
     return context
 
 
@@ -112,23 +124,30 @@ def _judge(call: Call, started_at: datetime, begun: float) -> Outcome:
     try:
         data = toolhub_sdk.call(_function(call.version.entry), call.arguments, _context(call, started_at))
         done = success(data, started_at=started_at, ended_at=datetime.now(UTC), duration_ms=_ms(begun))
-    except Cancelled:
-        return ended(Status.CANCELLED, error_object("CANCELLED", "The run was cancelled."))
+    except Cancelled as error:
+        if call.cancelled.is_set():
+            return ended(Status.CANCELLED, error_object("CANCELLED", "The run was cancelled."))
+        return ended(Status.FAILED, _failed(call, error))
     except ToolError as error:
-        return ended(Status.FAILED, _tool_error(error))
+        try:
+            return ended(Status.FAILED, _tool_error(error))
+        except ToolError as unfit:  # its message or details are not JSON
+            return ended(Status.FAILED, _tool_error(unfit))
     except CanonicalError as error:
         return ended(Status.FAILED, error_object("INVALID_OUTPUT", f"The result is not JSON: {error}"))
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a tool may not end the process that serves others
         log.exception("%s failed", call.tool)
-        return ended(
-            Status.FAILED,
-            error_object("EXECUTION_FAILED", f"{call.tool} failed with {type(error).__name__}."),
-        )
+        return ended(Status.FAILED, _failed(call, error))
     return _checked(call, done)
 
 
+def _failed(call: Call, error: BaseException) -> dict[str, Any]:
+    return error_object("EXECUTION_FAILED", f"{call.tool} failed with {type(error).__name__}.")
+
+
 def _tool_error(error: ToolError) -> dict[str, Any]:
-    return error_object(
+    """The tool's own error, as JSON that can be kept. Raises ToolError where it is none."""
+    made = error_object(
         error.code,
         error.message,
         recoverable=error.recoverable,
@@ -136,19 +155,26 @@ def _tool_error(error: ToolError) -> dict[str, Any]:
         suggestions=error.suggestions,
         details=error.details,
     )
+    plain: Any = toolhub_sdk.normalise(made)
+    return dict(plain)
 
 
 def _checked(call: Call, done: Outcome) -> Outcome:
     """Holds a result to the declared bounds and schema."""
     if len(done.encoded) > call.max_output_bytes:
         message = f"The result has {len(done.encoded)} bytes; {call.max_output_bytes} are allowed."
-        return failure("RESOURCE_EXCEEDED", message, at=done.ended_at)
+        return _unfit(done, failure("RESOURCE_EXCEEDED", message, at=done.ended_at))
     validator = output_validator(call.version.digest, call.version.definition)
     problems = problems_of(validator, done.data) if validator else []
     if problems:
         message = "The tool's result does not fit its schema."
-        return failure("INVALID_OUTPUT", message, at=done.ended_at, details={"errors": problems})
+        return _unfit(done, failure("INVALID_OUTPUT", message, at=done.ended_at, details={"errors": problems}))
     return done
+
+
+def _unfit(done: Outcome, failed: Outcome) -> Outcome:
+    """The failure with the times of the work that led to it."""
+    return dataclasses.replace(failed, started_at=done.started_at, duration_ms=done.duration_ms)
 
 
 def _ms(begun: float) -> float:

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -39,6 +40,8 @@ class Call:
     lost: bool = False
     # Takes a part of the result while the tool works; see execution/runs/partials.py.
     emit: Callable[[Any], None] = _dropped
+    # The start that the run's row has; where there is no row yet, the runner's own is recorded.
+    moment: datetime | None = None
     # Monotonic seconds at which the time is up.
     deadline: float = 0.0
 

@@ -51,6 +51,8 @@ class Accepted:
             id=uuid7(),
             persona_id=self.principal.persona_id,
             token_id=self.principal.token_id,
+            responsible_id=None if self.principal.token_id else self.principal.responsible_id,
+            origin_id=self.request.origin,
             tool_version=self.version,
             tool=self.version.tool.name,
             status=Status.PENDING,
@@ -78,8 +80,10 @@ class Accepted:
         )
 
     def request_hash(self) -> bytes:
-        """SHA-256 over tool, version and the whole request."""
+        """SHA-256 over tool, version, the whole request and the run that it repeats."""
         whole: dict[str, Any] = {"arguments": self.request.arguments, "version": self.version.digest}
+        if self.request.origin:
+            whole["origin"] = str(self.request.origin)
         return hashlib.sha256(canonical(whole | self.request.recorded())).digest()
 
 

@@ -22,7 +22,7 @@ from execution.runs.selectors import run_of
 from execution.runs.services import run_cancel, run_submit
 from execution.runs.states import FINAL
 from execution.runs.streams import event_stream, events_after, events_wait
-from execution.runs.waiters import WAITERS
+from execution.runs.waiting import run_await
 from registry.selectors import ResolvedTool
 from security.principals import caller
 
@@ -57,8 +57,8 @@ class ToolExecute(APIView):
             manner=manner,
             key=request.headers.get("Idempotency-Key"),
         )
-        if run.status not in FINAL and not manner.detached and WAITERS.wait(run.pk, manner.wait_s):
-            run = run_of(run.pk, caller(request).persona_id)
+        if not manner.detached:
+            run = run_await(run, caller(request).persona_id, manner.wait_s)
         response = result_response(run)
         if manner.detached:
             response["Preference-Applied"] = "respond-async"
@@ -71,9 +71,8 @@ class RunDetail(APIView):
     @extend_schema(**openapi.RUN)
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         wait_s = wait_read(request.query_params.get("wait"))
-        run = run_of(run_id, caller(request).persona_id)
-        if wait_s and run.status not in FINAL and WAITERS.wait(run.pk, wait_s):
-            run = run_of(run_id, caller(request).persona_id)
+        persona_id = caller(request).persona_id
+        run = run_await(run_of(run_id, persona_id), persona_id, wait_s)
         return result_response(run, missing=200)
 
 

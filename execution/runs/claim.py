@@ -118,6 +118,7 @@ def lease_start(lease: Lease) -> bool:
         mine = Run.objects.filter(pk=lease.run.pk, lease_token=lease.token, status=Status.RUNNING)
         if not mine.update(started_at=now):
             return False
+        lease.run.started_at = now
         Attempt.objects.filter(run=lease.run, number=lease.attempt).update(started_at=now)
         event_add(lease.run.pk, STARTED, {"attempt": lease.attempt})
         failpoint("start.before")

@@ -18,6 +18,7 @@ NUMBERS = {CALL_REQUESTED: 400, CALL_COMPLETED: 410, CALL_FAILED: 420}
 PROGRESS = "TOOL_CALL_PROGRESS"
 CLAIMED, STARTED, LEASE_LOST = "RUN_CLAIMED", "RUN_STARTED", "LEASE_LOST"
 CANCEL_ASKED, LATE_RESULT, RETRY = "CANCEL_ASKED", "LATE_RESULT", "RUN_RETRIED"
+RESOLVED = "RUN_RESOLVED"
 
 
 def event_add(run_id: UUID, kind: str, data: Mapping[str, Any] | None = None) -> RunEvent:
@@ -39,7 +40,10 @@ def events_digest(events: Iterable[RunEvent]) -> bytes:
 
 
 def event_view(event: RunEvent, run: Run) -> dict[str, Any]:
-    """An event as readers get it: `{seq, event, number?, at, data}`, with S3's payloads for its three."""
+    """An event as readers get it: `{seq, event, number?, at, data}`, with S3's payloads for its three.
+
+    Where the run's payload was removed with age, `expired` stands in its place.
+    """
     view: dict[str, Any] = {
         "seq": event.seq,
         "event": event.kind,
@@ -49,10 +53,12 @@ def event_view(event: RunEvent, run: Run) -> dict[str, Any]:
     if event.kind in NUMBERS:
         view["number"] = NUMBERS[event.kind]
         view["data"] = {"toolName": run.tool, **event.data}
+    expired = run.payload_expired_at is not None
     if event.kind == CALL_REQUESTED:
-        view["data"]["params"] = run.arguments
+        view["data"] |= {"expired": True} if expired else {"params": run.arguments}
     elif event.kind == CALL_COMPLETED:
-        view["data"] |= {"result": run.result, "durationMs": run.duration_ms}
+        result = {"expired": True} if expired else {"result": run.result}
+        view["data"] |= {**result, "durationMs": run.duration_ms}
     elif event.kind == CALL_FAILED:
         view["data"]["error"] = run.error
     return view

@@ -44,15 +44,16 @@ def run_finish(lease: Lease, outcome: Outcome) -> bool:
 
 
 def _finish_leased(lease: Lease, outcome: Outcome) -> bool:
+    mine = lease.run.pk, lease.token
+    late = outcome.status in {Status.COMPLETED, Status.FAILED}
     with transaction.atomic():
-        Attempt.objects.filter(run=lease.run, number=lease.attempt).update(
-            finished_at=outcome.ended_at, status=outcome.status, error_code=outcome.error_code
-        )
-        mine = lease.run.pk, lease.token
-        if outcome_write(*mine, source=Status.RUNNING, who="finish", outcome=outcome):
-            return True
-        late = outcome.status in {Status.COMPLETED, Status.FAILED}
-        if late and outcome_write(*mine, source=Status.OUTCOME_UNKNOWN, who="finish", outcome=outcome):
+        if outcome_write(*mine, source=Status.RUNNING, who="finish", outcome=outcome) or (
+            late and outcome_write(*mine, source=Status.OUTCOME_UNKNOWN, who="finish", outcome=outcome)
+        ):
+            # After the run's row, as everywhere: the order of locks.
+            Attempt.objects.filter(run=lease.run, lease_token=lease.token).update(
+                finished_at=outcome.ended_at, status=outcome.status, error_code=outcome.error_code
+            )
             return True
         event_add(lease.run.pk, LATE_RESULT, {"attempt": lease.attempt, "status": outcome.status})
     log.warning("run %s: attempt %s came too late", lease.run.pk, lease.attempt)
@@ -74,7 +75,7 @@ def outcome_write(
     )
     if run is None:
         return False
-    event_add(run_id, outcome.event, {"code": outcome.error_code} if outcome.error else None)
+    event_add(run_id, outcome.event)
     digest = events_digest(RunEvent.objects.filter(run_id=run_id).order_by("seq"))
     ledger = event_row(outcome_entry(run, outcome, digest, actor))
     transition(

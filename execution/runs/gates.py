@@ -5,7 +5,10 @@ from datetime import UTC, datetime
 from execution.models import Run, Status
 from execution.runs.outcomes import Outcome, failure
 from registry.selectors import call_decide, tool_resolve_version
-from security.tokens import principal_of
+from security.decisions import TokenState
+from security.models import Persona, User
+from security.principals import PersonaPrincipal
+from security.tokens import principal_of, principal_of_persona
 
 
 def gate(run: Run) -> Outcome | None:
@@ -23,9 +26,10 @@ def gate(run: Run) -> Outcome | None:
         return failure(
             "TIMEOUT", "The run's deadline passed before it could start.", at=now, status=Status.TIMEOUT
         )
-    if run.token_id is None:
-        return None
-    principal, state = principal_of(run.token_id)
+    rights = _rights(run)
+    if rights is None:
+        return failure("PERMISSION_DENIED", "Refused before the start: nobody answers for this run.", at=now)
+    principal, state = rights
     found = tool_resolve_version(run.tool_version, run.persona_id)
     decision = call_decide(principal, found, token_state=state, at=run.created_at)
     if decision.allowed:
@@ -37,3 +41,13 @@ def gate(run: Run) -> Outcome | None:
     return failure(
         code, f"Refused before the start: {reason}", at=now, details={"decision": decision.as_dict()}
     )
+
+
+def _rights(run: Run) -> tuple[PersonaPrincipal, TokenState] | None:
+    """Whose rights count now: the token's, else the persona's with who answers for the run, if anybody."""
+    if run.token_id is not None:
+        return principal_of(run.token_id)
+    responsible = User.objects.filter(pk=run.responsible_id).first() if run.responsible_id else None
+    if responsible is None:
+        return None
+    return principal_of_persona(Persona.objects.get(pk=run.persona_id), responsible), "none"

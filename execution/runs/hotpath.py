@@ -7,17 +7,21 @@ None, and the ordinary path says what is wrong.
 """
 
 import functools
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import psycopg
 from django.db import connection, models
 
+from core.fields import CanonicalJSONField
 from registry.models import ToolVersion
 from registry.selectors import ResolvedTool
 from security.decisions import GrantFact
 from security.principals import PersonaPrincipal
 from security.tokens import SHAPE, USED_EVERY, token_digest
+
+Convert = Callable[[Any], Any]
 
 _FACTS = """
 SELECT p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active,
@@ -29,11 +33,11 @@ SELECT p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active,
   FROM security_token t
   JOIN security_persona p ON p.id = t.persona_id
   JOIN security_user u ON u.id = t.responsible_id
-  JOIN registry_tool o ON o.name = %s
+  JOIN registry_tool o ON o.name = $1
   JOIN registry_toolversion v ON v.id = o.active_id
   JOIN registry_package k ON k.id = o.package_id
- WHERE t.digest = %s AND t.revoked_at IS NULL AND t.expires_at > clock_timestamp()
-   AND t.last_used_at > clock_timestamp() - %s
+ WHERE t.digest = $2 AND t.revoked_at IS NULL AND t.expires_at > clock_timestamp()
+   AND t.last_used_at > clock_timestamp() - $3
 """
 
 
@@ -45,7 +49,8 @@ def is_served() -> bool:
 def _execute(statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
     connection.ensure_connection()
     with connection.wrap_database_errors:
-        cursor = psycopg.Cursor(connection.connection)
+        # With $1, $2 … in the statement psycopg has nothing to rewrite: it took 1.3 ms for 79 values.
+        cursor = psycopg.RawCursor(connection.connection)
         return cursor.execute(statement, values, prepare=True)
 
 
@@ -76,30 +81,42 @@ def facts_read(token_text: str, name: str) -> tuple[PersonaPrincipal, ResolvedTo
 def _insert(shape: tuple[tuple[type[models.Model], int], ...]) -> str:
     """One statement that inserts so many rows of each model, in this order: a chain of CTEs."""
     parts = []
+    number = itertools.count(1)
     for model, count in shape:
-        columns = [field.column for field in _fields(model)]
-        row = f"({', '.join(['%s'] * len(columns))})"
+        columns = [field.column for field, _ in _fields(model)]
         names = ", ".join(f'"{column}"' for column in columns)
-        values = ", ".join([row] * count)
+        rows = (f"({', '.join(f'${next(number)}' for _ in columns)})" for _ in range(count))
         # Table and columns are the models' own names; every value is a parameter.
-        parts.append(f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES {values}')  # noqa: S608
+        parts.append(f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES {", ".join(rows)}')  # noqa: S608
     chained = [f"w{number} AS ({part})" for number, part in enumerate(parts[:-1])]
     return f"WITH {', '.join(chained)} {parts[-1]}" if chained else parts[-1]
 
 
 @functools.cache
-def _fields(model: type[models.Model]) -> "tuple[models.Field[Any, Any], ...]":
-    """The columns that an INSERT names: all but a key that the database counts."""
-    return tuple(field for field in model._meta.concrete_fields if not isinstance(field, models.AutoField))
+def _fields(model: type[models.Model]) -> "tuple[tuple[models.Field[Any, Any], Convert], ...]":
+    """The columns that an INSERT names (not a key that the database counts), and what makes their values."""
+    fields = (field for field in model._meta.concrete_fields if not isinstance(field, models.AutoField))
+    return tuple((field, _convert(field)) for field in fields)
+
+
+def _convert(field: "models.Field[Any, Any]") -> Convert:
+    """What psycopg needs done to a value before it takes it: JSON as its text, members of enums as theirs."""
+    if isinstance(field, CanonicalJSONField):
+        return field.get_prep_value
+    return str if isinstance(field, models.CharField) else _as_it_is
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def rows_insert(groups: Sequence[Sequence[models.Model]]) -> None:
     """Writes rows of several models, each group of one model, by one statement: all or none."""
     shape = tuple((type(group[0]), len(group)) for group in groups)
     values = [
-        field.get_db_prep_save(getattr(row, field.attname), connection)
+        convert(getattr(row, field.attname))
         for group in groups
         for row in group
-        for field in _fields(type(row))
+        for field, convert in _fields(type(row))
     ]
     _execute(_insert(shape), values)

@@ -7,6 +7,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from core.openapi import ERROR, PROBLEMS
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
+_ID = {"type": ["string", "null"], "format": "uuid"}
 METADATA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -27,6 +28,8 @@ METADATA: dict[str, Any] = {
         "resources": {"type": "object"},
         "audit_leaf": {"type": ["string", "null"]},
         "warnings": {"type": "array", "items": {"type": "string"}},
+        "origin": {**_ID, "description": "The run that this one repeats."},
+        "payload_expired_at": {**_TIME, "description": "When arguments and result were removed with age."},
     },
     "required": ["run_id", "tool", "version", "status", "attempts", "arguments_hash", "warnings"],
 }
@@ -89,13 +92,13 @@ EVENT_LIST: dict[str, Any] = {
         }
     },
 }
-_PREFER = OpenApiParameter(
+PREFER = OpenApiParameter(
     "Prefer",
     str,
     OpenApiParameter.HEADER,
     description="`wait=N` (seconds, at most 120) or `respond-async` (RFC 7240).",
 )
-_KEY = OpenApiParameter(
+KEY = OpenApiParameter(
     "Idempotency-Key",
     str,
     OpenApiParameter.HEADER,
@@ -105,21 +108,21 @@ _WAIT = OpenApiParameter("wait", int, description="Seconds to wait for the outco
 _HELLO = OpenApiExample("echo", value={"arguments": {"text": "hello"}}, request_only=True)
 
 
-def _answers(success: dict[int, Any], *problems: int) -> dict[int, Any]:
+def answers(success: dict[int, Any], *problems: int) -> dict[int, Any]:
     return success | {status: PROBLEMS[status] for status in problems}
 
 
-_RESULT = OpenApiResponse(
+RESULT_ANSWER = OpenApiResponse(
     RESULT, description="The run's result; a tool's failure is 200 with `success` false."
 )
 EXECUTE: dict[str, Any] = {
     "operation_id": "tool_execute",
     "summary": "Call a tool",
     "request": {"application/json": CALL},
-    "parameters": [_PREFER, _KEY],
+    "parameters": [PREFER, KEY],
     "examples": [_HELLO],
-    "responses": _answers(
-        {200: _RESULT, 202: OpenApiResponse(RESULT, description="Accepted, not finished; see Location.")},
+    "responses": answers(
+        {200: RESULT_ANSWER, 202: OpenApiResponse(RESULT, description="Accepted, not finished; see Location.")},
         400,
         401,
         403,
@@ -134,20 +137,20 @@ RUN: dict[str, Any] = {
     "operation_id": "run_get",
     "summary": "Read a run, or wait for its outcome",
     "parameters": [_WAIT],
-    "responses": _answers({200: _RESULT}, 401, 404, 422, 503),
+    "responses": answers({200: RESULT_ANSWER}, 401, 404, 422, 503),
 }
 EVENTS: dict[str, Any] = {
     "operation_id": "run_events",
     "summary": "Read a run's events",
     "description": "With `Accept: text/event-stream` as server-sent events; go on with `Last-Event-ID`.",
     "parameters": [OpenApiParameter("after", int, description="Only events after this number."), _WAIT],
-    "responses": _answers({200: OpenApiResponse(EVENT_LIST, description="In order.")}, 401, 404, 503),
+    "responses": answers({200: OpenApiResponse(EVENT_LIST, description="In order.")}, 401, 404, 503),
 }
 CANCEL: dict[str, Any] = {
     "operation_id": "run_cancel",
     "summary": "Cancel a run",
     "request": None,
-    "responses": _answers(
+    "responses": answers(
         {
             200: OpenApiResponse(
                 {"type": "object", "properties": {"cancelled": {"type": "boolean"}}},

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from core.errors import InvalidRequest, ToolHubError
 from registry.models import ToolVersion
+from registry.schemas import pointer
 
 MEMBERS: dict[str, type] = {
     "arguments": dict,
@@ -33,6 +35,11 @@ class CallRequest:
     hints: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, int] = field(default_factory=dict)
     isolation_level: str | None = None
+    # Which chain the call is part of, `{id, step}`; never the caller's to set.
+    chain: dict[str, Any] = field(default_factory=dict)
+    # The run that this call repeats, and what a replay takes from it (execution/runs/replay.py); as `chain`.
+    origin: UUID | None = None
+    replay_of: dict[str, str] = field(default_factory=dict)
 
     def recorded(self) -> dict[str, Any]:
         """What stands in the run beside the arguments; empty members are left out."""
@@ -42,6 +49,8 @@ class CallRequest:
             "hints": self.hints,
             "limits": self.limits,
             "isolation_level": self.isolation_level,
+            "chain": self.chain,
+            "replay_of": self.replay_of,
         }
         return {name: value for name, value in members.items() if value}
 
@@ -50,7 +59,7 @@ def request_read(body: Any) -> CallRequest:
     """The call request in a parsed body. Raises InvalidRequest with a pointer to each fault."""
     if not isinstance(body, dict):
         raise InvalidRequest("The body must be an object with `arguments`.")
-    unknown = [f"/{name}" for name in body if name not in MEMBERS]
+    unknown = [pointer([name]) for name in body if name not in MEMBERS]
     if unknown:
         errors = [{"pointer": at, "message": f"Unknown. Known: {', '.join(MEMBERS)}."} for at in unknown]
         raise ToolHubError("The request has unknown members.", code="UNKNOWN_MEMBER", errors=errors)
@@ -74,7 +83,10 @@ def _context_errors(context: Mapping[str, Any]) -> list[dict[str, str]]:
     for name, value in context.items():
         if name not in CONTEXT_MEMBERS:
             errors.append(
-                {"pointer": f"/context/{name}", "message": f"Unknown. Known: {', '.join(CONTEXT_MEMBERS)}."}
+                {
+                    "pointer": pointer(["context", name]),
+                    "message": f"Unknown. Known: {', '.join(CONTEXT_MEMBERS)}.",
+                }
             )
         elif name != "project" and not (isinstance(value, str) and 1 <= len(value) <= 128):
             errors.append(
@@ -87,7 +99,8 @@ def _limit_errors(limits: Mapping[str, Any]) -> list[dict[str, str]]:
     errors = []
     for name, value in limits.items():
         if name not in LIMITS:
-            errors.append({"pointer": f"/limits/{name}", "message": f"Unknown. Known: {', '.join(LIMITS)}."})
+            at = pointer(["limits", name])
+            errors.append({"pointer": at, "message": f"Unknown. Known: {', '.join(LIMITS)}."})
         elif not isinstance(value, int) or isinstance(value, bool) or value < 1:
             errors.append({"pointer": f"/limits/{name}", "message": "This must be a whole number above 0."})
     return errors

@@ -30,13 +30,16 @@ def metadata_of(run: Run) -> dict[str, Any]:
         "resources": run.resources,
         "audit_leaf": bytes(run.outcome_leaf).hex() if run.outcome_leaf else None,
         "warnings": run.warnings,
+        "origin": str(run.origin_id) if run.origin_id else None,
+        "payload_expired_at": iso(run.payload_expired_at),
     }
 
 
 def envelope(run: Run) -> dict[str, Any]:
     """The result of a run. `success` is null until there is an outcome.
 
-    `data` holds exactly the canonical bytes that `result_hash` is over.
+    `data` holds exactly the canonical bytes that `result_hash` is over; null where the payload was removed
+    with age, which `metadata.payload_expired_at` tells.
     """
     done = run.status in FINAL
     completed = run.status == Status.COMPLETED

@@ -1,5 +1,7 @@
 """The write doors of runs: submit and cancel."""
 
+import functools
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,12 +24,13 @@ from execution.runs.entries import refused_entry
 from execution.runs.events import CANCEL_ASKED, event_add
 from execution.runs.finish import outcome_write
 from execution.runs.outcomes import failure
-from execution.runs.requests import CallRequest, bounds_of, isolation_check
+from execution.runs.requests import Bounds, CallRequest, bounds_of, isolation_check
 from execution.runs.states import FINAL
 from execution.runs.worker import run_perform
 from registry.models import ToolVersion
-from registry.schemas import input_validator, problems_of
+from registry.schemas import input_validator, problems_of, problems_of_part
 from registry.selectors import ResolvedTool, call_decide, tool_missing, tool_resolve
+from security.decisions import Decision
 from security.principals import PersonaPrincipal
 
 # Runners whose quick tools may be carried out in a web process.
@@ -41,6 +44,20 @@ class Manner:
 
     wait_s: float
     detached: bool = False
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A call that would be accepted now. `arguments` is their canonical form."""
+
+    found: ResolvedTool
+    decision: Decision
+    bounds: Bounds
+    arguments: bytes
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return (*self.decision.warnings, *self.bounds.warnings)
 
 
 def run_submit(
@@ -59,10 +76,16 @@ def run_submit(
     InvalidRequest (422), Conflict (409), Overloaded (503). What is refused leaves an event in
     the ledger and no run.
     """
-    if found is None or request.version:
-        found = _resolve(principal, name, request)
-    decision = _decide(principal, found)
-    accepted = _accept(principal, found.version, request, decision, key)
+    refuse = functools.partial(_refusal_record, principal)
+    checked = call_check(principal, name, request, found=found, refuse=refuse)
+    try:
+        key_check(key)
+    except ToolHubError as error:
+        refuse(checked.found.name, error, {"errors": []})
+        raise
+    accepted = Accepted(
+        principal, checked.found.version, request, checked.bounds, checked.arguments, checked.warnings, key
+    )
     if key and (earlier := _earlier_run(accepted)):
         return earlier
     try:
@@ -76,65 +99,89 @@ def run_submit(
     return run
 
 
-def _resolve(principal: PersonaPrincipal, name: str, request: CallRequest) -> ResolvedTool:
+Refuse = Callable[[str, ToolHubError, dict[str, Any]], None]
+
+
+def unrecorded(tool: str, error: ToolHubError, why: dict[str, Any]) -> None:
+    """What a refusal leaves behind when a call was only looked at: nothing."""
+
+
+def call_check(
+    principal: PersonaPrincipal,
+    name: str,
+    request: CallRequest,
+    *,
+    found: ResolvedTool | None = None,
+    refuse: Refuse = unrecorded,
+    open_arguments: Collection[str] = (),
+) -> Checked:
+    """Everything that comes before a run, and nothing else: found, allowed, arguments, bounds.
+
+    `open_arguments` names arguments whose values are not known yet. `refuse` hears of each refusal
+    with what the ledger is to say of it. Raises NotFound (404) and ToolHubError (403, 422).
+    """
+    if found is None or request.version:
+        found = _resolve(principal, name, request, refuse)
+    decision = _decide(principal, found, refuse)
+    version = found.version
+    try:
+        _arguments_check(version, request, open_arguments)
+        isolation_check(version, request)
+        encoded = canonical(request.arguments)
+        canonical(request.recorded())
+    except CanonicalError as error:
+        raise ToolHubError(f"The request is not exact JSON: {error}", code="INVALID_REQUEST") from error
+    except ToolHubError as error:
+        refuse(found.name, error, {"errors": [e["pointer"] for e in error.errors]})
+        raise
+    return Checked(found, decision, bounds_of(version, request), encoded)
+
+
+def key_check(key: str | None) -> None:
+    """Raises ToolHubError (422) for an Idempotency-Key that is empty or too long."""
+    if key is not None and not 1 <= len(key) <= KEY_MAX:
+        raise ToolHubError(f"Idempotency-Key must have 1 to {KEY_MAX} characters.", code="INVALID_REQUEST")
+
+
+def _resolve(principal: PersonaPrincipal, name: str, request: CallRequest, refuse: Refuse) -> ResolvedTool:
     try:
         return tool_resolve(name, principal.persona_id, request.version)
     except NotFound as error:
-        _refuse(principal, name, error, {"reason": error.message})
+        refuse(name, error, {"reason": error.message})
         raise
 
 
-def _decide(principal: PersonaPrincipal, found: ResolvedTool) -> tuple[str, ...]:
-    """The warnings of a call that is allowed; raises for one that is not."""
+def _decide(principal: PersonaPrincipal, found: ResolvedTool, refuse: Refuse) -> Decision:
+    """The decision on a call that is allowed; raises for one that is not."""
     decision = call_decide(principal, found)
     failed = decision.failure
     if failed is None:
-        return tuple(decision.warnings)
+        return decision
     explained = {"decision": decision.as_dict()}
     if failed.code == "TOOL_NOT_FOUND":
         missing = tool_missing(found.name)
-        _refuse(principal, found.name, missing, explained)
+        refuse(found.name, missing, explained)
         raise missing
     remedy = [f"{failed.remedy} ({failed.who} can.)"] if failed.remedy else []
     error = ToolHubError(failed.reason, code=failed.code, suggestions=remedy, data=explained)
-    _refuse(principal, found.name, error, explained)
+    refuse(found.name, error, explained)
     raise error
 
 
-def _refuse(principal: PersonaPrincipal, tool: str, error: ToolHubError, why: dict[str, Any]) -> None:
+def _refusal_record(principal: PersonaPrincipal, tool: str, error: ToolHubError, why: dict[str, Any]) -> None:
     entry = refused_entry(principal, tool, error.code, why)
     # Names that do not exist are without number: their refusals are counted together.
     counted_as = "" if error.code in {"TOOL_NOT_FOUND", "VERSION_NOT_FOUND"} else tool[:64]
     denial_record(entry, persona=principal.persona, tool=counted_as, code=error.code)
 
 
-def _accept(
-    principal: PersonaPrincipal,
-    version: ToolVersion,
-    request: CallRequest,
-    warnings: tuple[str, ...],
-    key: str | None,
-) -> Accepted:
-    try:
-        _arguments_check(version, request)
-        isolation_check(version, request)
-        if key is not None and not 1 <= len(key) <= KEY_MAX:
-            raise ToolHubError(
-                f"Idempotency-Key must have 1 to {KEY_MAX} characters.", code="INVALID_REQUEST"
-            )
-        encoded = canonical(request.arguments)
-        canonical(request.recorded())
-    except CanonicalError as error:
-        raise ToolHubError(f"The request is not exact JSON: {error}", code="INVALID_REQUEST") from error
-    except ToolHubError as error:
-        _refuse(principal, version.tool.name, error, {"errors": [e["pointer"] for e in error.errors]})
-        raise
-    bounds = bounds_of(version, request)
-    return Accepted(principal, version, request, bounds, encoded, (*warnings, *bounds.warnings), key)
-
-
-def _arguments_check(version: ToolVersion, request: CallRequest) -> None:
-    problems = problems_of(input_validator(version.digest, version.definition), request.arguments)
+def _arguments_check(version: ToolVersion, request: CallRequest, open_arguments: Collection[str]) -> None:
+    validator = input_validator(version.digest, version.definition)
+    problems = (
+        problems_of_part(validator, request.arguments, open_arguments)
+        if open_arguments
+        else problems_of(validator, request.arguments)
+    )
     if problems:
         errors = [{"pointer": f"/arguments{p['pointer']}", "message": p["message"]} for p in problems]
         raise ToolHubError(

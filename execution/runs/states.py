@@ -74,11 +74,29 @@ def _final() -> str:
     return ", ".join(f"'{status.value}'" for status in sorted(FINAL))
 
 
-def trigger_statements(vendor: str) -> list[str]:
-    """The triggers that refuse any other change of status and any change of an outcome, for a migration."""
-    columns = ", ".join(OUTCOME_COLUMNS)
+def _outcome_changed(differs: str, *, expiring: bool) -> str:
+    """The condition under which an update touches an outcome; `differs` is the database's null-safe operator.
+
+    `expiring` allows one thing: a result that becomes NULL in the statement that marks it as expired.
+    """
+    changes = [f"NEW.{name} {differs} OLD.{name}" for name in OUTCOME_COLUMNS if name != "result"]
+    result = f"NEW.result {differs} OLD.result"
+    if not expiring:
+        return " OR ".join([*changes, result])
+    expires = "NEW.result IS NULL AND OLD.payload_expired_at IS NULL AND NEW.payload_expired_at IS NOT NULL"
+    mark = f"(OLD.payload_expired_at IS NOT NULL AND NEW.payload_expired_at {differs} OLD.payload_expired_at)"
+    return " OR ".join([*changes, f"({result} AND NOT ({expires}))", mark])
+
+
+def trigger_statements(vendor: str, *, expiring: bool = True) -> list[str]:
+    """The triggers that refuse any other change of status and any change of an outcome, for a migration.
+
+    A migration from before the column `payload_expired_at` says `expiring=False`.
+    """
+    guarded = [*OUTCOME_COLUMNS, "payload_expired_at"] if expiring else OUTCOME_COLUMNS
+    columns = ", ".join(guarded)
     if vendor == "postgresql":
-        changed = " OR ".join(f"NEW.{name} IS DISTINCT FROM OLD.{name}" for name in OUTCOME_COLUMNS)
+        changed = _outcome_changed("IS DISTINCT FROM", expiring=expiring)
         return [
             f"""
 CREATE OR REPLACE FUNCTION execution_run_guard() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -97,7 +115,7 @@ CREATE TRIGGER execution_run_guard BEFORE UPDATE OF {columns} ON execution_run
   FOR EACH ROW EXECUTE FUNCTION execution_run_guard();
 """
         ]
-    changed = " OR ".join(f"NEW.{name} IS NOT OLD.{name}" for name in OUTCOME_COLUMNS)
+    changed = _outcome_changed("IS NOT", expiring=expiring)
     return [
         "DROP TRIGGER IF EXISTS execution_run_guard_outcome",
         "DROP TRIGGER IF EXISTS execution_run_guard_status",

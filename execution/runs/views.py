@@ -11,6 +11,7 @@ from audit.selectors import run_events
 from core.pages import ConsoleView, page_read
 from execution.models import Run, Status
 from execution.runs.events import event_view
+from execution.runs.replay import replayed_by
 from execution.runs.selectors import STATUS_GROUPS, run_detail, runs_page
 from execution.runs.services import run_cancel
 from execution.runs.states import FINAL
@@ -18,6 +19,7 @@ from security.people import person_of
 from security.permissions import actor_of
 
 FILTERS = ("q", "tool", "persona", "status", "since")
+REPEATS_SHOWN = 10
 HOURS = (("1", "last hour"), ("24", "last 24 hours"), ("168", "last 7 days"))
 
 
@@ -65,9 +67,12 @@ def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
         "ledger": list(run_events(run.pk)) if with_ledger else [],
         "finished": run.status in FINAL,
         "cancellable": run.status not in FINAL and run.cancel_asked_at is None,
+        "repeatable": run.status in FINAL and run.payload_expired_at is None,
+        "repeats": list(run.repeats.order_by("pk").values_list("pk", flat=True)[:REPEATS_SHOWN]),
+        "comparison": compared.as_dict() if (compared := replayed_by(run)) else None,
         "hashes": {
-            "arguments": bytes(run.arguments_hash).hex(),
-            "result": bytes(run.result_hash).hex() if run.result_hash else "",
+            "arguments hash": bytes(run.arguments_hash).hex(),
+            "result hash": bytes(run.result_hash).hex() if run.result_hash else "",
             "outcome leaf": bytes(run.outcome_leaf).hex() if run.outcome_leaf else "",
         },
     }

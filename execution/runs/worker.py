@@ -36,6 +36,7 @@ def run_perform(lease: Lease, *, inline: bool = False) -> bool:
         if not lease_start(lease):
             log.warning("run %s: the lease was lost before the start", lease.run.pk)
             return False
+        call.moment = lease.run.started_at
         try:
             outcome = call_run(call)
         except Exception:

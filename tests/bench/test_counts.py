@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.database import kept, sqlite_number
-from bench.memory import OTHERS, pss_mb
+from bench.process_tree import OTHERS, cpu_s, pss_mb
 from bench.server import last_words
 
 
@@ -51,3 +51,9 @@ def test_last_words_name_no_place_of_the_machine(tmp_path: Path) -> None:
 def test_memory_of_this_process_lies_between_its_private_part_and_its_resident_size() -> None:
     resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
     assert 10 < pss_mb(os.getpid())[OTHERS] <= resident * 1.2
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc is Linux's")
+def test_processor_time_of_this_process_is_what_the_system_counts() -> None:
+    before, told = sum(os.times()[:4]), cpu_s(os.getpid())
+    assert before - 0.05 <= told <= sum(os.times()[:4]) + 1.0

@@ -5,7 +5,7 @@ import logging
 import pytest
 from django.test import Client
 
-from core.middleware import REQUEST_ID, RequestIdFilter
+from core.request_id import REQUEST_ID, RequestIdFilter
 
 PATH = "/healthz"
 

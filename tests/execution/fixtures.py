@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from execution.models import Attempt, Run, Status
@@ -89,3 +90,19 @@ def leased(make_run: MakeRun) -> Callable[..., Lease]:
         return Lease(run, token, attempt)
 
     return make
+
+
+@pytest.fixture
+def post(client: Client, token_text: str) -> Callable[..., Any]:
+    """Posts to what a run offers, as the persona would: `post(run_id, "retry", {…}, HTTP_PREFER="…")`."""
+
+    def do(run_id: object, act: str, body: Any = None, *, token: str = token_text, **headers: str) -> Any:
+        return client.post(
+            f"/api/v1/runs/{run_id}/{act}",
+            body if body is not None else "",
+            content_type="application/json",
+            HTTP_AUTHORIZATION=f"Bearer {token}",
+            **headers,
+        )
+
+    return do

@@ -51,7 +51,8 @@ def fx_count(ctx: ToolContext, file: Text, fifo: Text = "", seconds: Number = 0)
     with Path(file).open("a", encoding="ascii") as out:
         out.write(f"{ctx.run_id} {ctx.attempt}\n")
         out.flush()
-        os.fsync(out.fileno())
+        if Path(file).is_file():
+            os.fsync(out.fileno())
     if fifo:
         _tell(fifo, ctx)
     _work(ctx, seconds)
@@ -136,6 +137,20 @@ def fx_context(ctx: ToolContext) -> Any:
 def fx_bounded(ctx: ToolContext) -> Any:
     """Time and chance as the run fixes them."""
     return [ctx.clock.now(), ctx.clock.now(), ctx.random.random()]
+
+
+@tool(timeout_ms=1000, determinism="non_deterministic")
+def fx_dice(file: Text) -> str:
+    """Leaves a line in a file, and says something else each time."""
+    with Path(file).open("a", encoding="ascii") as out:
+        out.write("rolled\n")
+    return os.urandom(16).hex()
+
+
+@tool(timeout_ms=1000)
+def fx_wrap(value: Annotated[Any, Field(description="Anything.")]) -> Any:
+    """What a later version of fx_echo might return."""
+    return {"value": value, "length": len(value)}
 
 
 def _tell(fifo: str, ctx: ToolContext) -> None:

@@ -31,8 +31,10 @@ def counts() -> dict[str, int]:
     }
 
 
-def test_the_world_shows_every_kind_of_persona_run_and_refusal() -> None:
-    seed()
+def test_the_world_shows_every_kind_of_persona_grant_run_and_refusal() -> None:
+    said = seed()
+    assert "thp_" not in said
+    assert Token.objects.count() == 7  # six of the world, one of the persona `demo`
     world = Persona.objects.exclude(name="demo")
     assert world.count() == 6
     assert list(world.filter(is_active=False).values_list("name", flat=True)) == ["old-crawler"]
@@ -54,10 +56,6 @@ def test_the_world_shows_every_kind_of_persona_run_and_refusal() -> None:
     refused = "".join(Event.objects.filter(kind="run.refused").values_list("canonical", flat=True))
     for code in ("TOOL_NOT_FOUND", "INVALID_ARGUMENTS", "PERMISSION_DENIED"):
         assert f'"code":"{code}"' in refused
-
-
-def test_every_grant_has_a_reason_and_one_ends_soon() -> None:
-    seed()
     assert not Grant.objects.filter(reason="").exists()
     soon = Grant.objects.filter(expires_at__lt=timezone.now() + timedelta(days=3))
     assert list(soon.values_list("capability", flat=True)) == ["database:reports"]
@@ -86,9 +84,3 @@ def test_a_call_after_an_interruption_makes_the_rest(monkeypatch: pytest.MonkeyP
             seed()
     assert Run.objects.count() == 100
     assert "307 of 307 runs" in seed()
-
-
-def test_no_token_is_printed() -> None:
-    said = seed()
-    assert "thp_" not in said
-    assert Token.objects.count() == 7  # six of the world, one of the persona `demo`

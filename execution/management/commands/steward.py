@@ -1,4 +1,4 @@
-"""`manage.py steward`: rings bells, reaps lost runs, makes retries due."""
+"""`manage.py steward`: rings bells, reaps lost runs, makes retries due, calls by the clock."""
 
 import signal
 import threading
@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from execution.runs.steward import steward_run
+from execution.steward import steward_run
 
 
 class Command(BaseCommand):

@@ -1,0 +1,43 @@
+"""validate: all that comes before execution, and nothing else."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.errors import ToolHubError
+from execution.operations.order import calls_ordered
+from execution.operations.requests import ToolCall, call_read, calls_read
+from execution.operations.words import Answer, Span, answer_body, refusal_view
+from execution.runs.services import call_check
+from security.principals import PersonaPrincipal
+
+
+def calls_validate(principal: PersonaPrincipal, body: Mapping[str, Any]) -> Answer:
+    """Says of each call whether it would be accepted now. Nothing runs and nothing is recorded.
+
+    Raises ToolHubError (422) for a request that does not fit.
+    """
+    span = Span()
+    chained = "calls" in body
+    calls = calls_ordered(calls_read(body), body.get("order", "given")) if chained else [call_read(body)]
+    results = [_checked(principal, call) for call in calls]
+    valid = all(result["status"] == "success" for result in results)
+    return Answer(answer_body("validate", "completed", results, span=span, metadata={"valid": valid}))
+
+
+def _checked(principal: PersonaPrincipal, call: ToolCall) -> dict[str, Any]:
+    """The result for one call. The values of mapped arguments are not known, so they are not looked at."""
+    who = {"index": call.index, "id": call.id, "tool_name": call.name}
+    try:
+        checked = call_check(principal, call.name, call.request, open_arguments=call.mapping)
+    except ToolHubError as error:
+        view = refusal_view(error, call)
+        decision = view["details"].pop("decision", None)
+        return {**who, "status": "failure", "decision": decision, "metadata": {}, "error": view}
+    told = {
+        "version": checked.found.version.version,
+        "timeout_ms": checked.bounds.timeout_ms,
+        "max_output_bytes": checked.bounds.max_output_bytes,
+        "warnings": list(checked.warnings),
+    }
+    decision = checked.decision.as_dict()
+    return {**who, "status": "success", "decision": decision, "metadata": told, "error": None}

@@ -1,0 +1,100 @@
+"""Doing a run's request again, as a new run that is linked to the old one."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db import transaction
+
+from audit.ledger import Entry, record
+from core.errors import ToolHubError
+from execution.models import Run, Status
+from execution.runs.requests import CallRequest
+from execution.runs.services import Manner, run_submit
+from execution.runs.states import FINAL
+from security.models import User
+from security.permissions import actor_of, require
+from security.principals import PersonaPrincipal
+from security.tokens import principal_of_persona
+
+_CARRIED = ("context", "context_data", "hints", "limits", "isolation_level")
+
+
+def finished_require(run: Run) -> None:
+    """Raises ToolHubError (409) for a run without an outcome."""
+    if run.status in FINAL:
+        return
+    unknown = run.status == Status.OUTCOME_UNKNOWN
+    why = "Nobody knows yet what it did: a person has to resolve it." if unknown else f"It is {run.status}."
+    raise ToolHubError(f"The run has no outcome yet. {why}", code="RUN_UNFINISHED")
+
+
+def payload_require(run: Run) -> None:
+    """Raises ToolHubError (410) for a run whose arguments and result were removed with age."""
+    at = run.payload_expired_at
+    if at is not None:
+        raise ToolHubError(f"The run's payload was removed on {_day(at)}.", code="PAYLOAD_EXPIRED")
+
+
+def _day(at: datetime) -> str:
+    return at.strftime("%Y-%m-%d")
+
+
+def request_again(
+    run: Run, *, version: str | None = None, replay_of: Mapping[str, str] | None = None
+) -> CallRequest:
+    """The request of a run, for the same version unless another is named. Raises ToolHubError (410)."""
+    payload_require(run)
+    carried = {name: run.request[name] for name in _CARRIED if name in run.request}
+    return CallRequest(
+        arguments=run.arguments,
+        version=version or run.tool_version.version,
+        origin=run.pk,
+        replay_of=dict(replay_of or {}),
+        **carried,
+    )
+
+
+def run_retry(*, principal: PersonaPrincipal, run: Run, manner: Manner, key: str | None = None) -> Run:
+    """Makes a finished run's request again, under the caller's persona and through every check.
+
+    Raises what `run_submit` raises, and ToolHubError (409, 410).
+    """
+    finished_require(run)
+    return run_submit(principal=principal, name=run.tool, request=request_again(run), manner=manner, key=key)
+
+
+def run_again_by(*, by: User, run: Run, request: CallRequest, kind: str) -> Run:
+    """A new run that a person asks for: under the run's persona, on the person's responsibility.
+
+    It waits for a worker. The ledger has an event `kind` by the person beside the run's own. What the
+    decision refuses is raised, and stays in the ledger. Raises Denied and what `run_submit` raises.
+    """
+    require(by, "execution.add_run")
+    refused: ToolHubError | None = None
+    with transaction.atomic():
+        try:
+            new = submit_for(by, run, request)
+        except ToolHubError as error:
+            # Raised after the commit, so that the refusal stays on record.
+            refused = error
+        else:
+            record(Entry(kind, actor_of(by), "tool", run.tool, {"new_run": str(new.pk)}, run.pk))
+    if refused:
+        raise refused
+    return new
+
+
+def run_retry_by(*, by: User, run: Run) -> Run:
+    """Makes a finished run's request again for a person. Raises as `run_again_by`, and (409, 410)."""
+    finished_require(run)
+    return run_again_by(by=by, run=run, request=request_again(run), kind="run.retried")
+
+
+def submit_for(by: User, run: Run, request: CallRequest) -> Run:
+    """Submits a request under the run's persona, without a token; a worker carries it out."""
+    return run_submit(
+        principal=principal_of_persona(run.persona, by),
+        name=run.tool,
+        request=request,
+        manner=Manner(0.0, detached=True),
+    )

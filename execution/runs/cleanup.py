@@ -1,0 +1,36 @@
+"""Removing what a finished run left on disk. The run and its audit stay."""
+
+import shutil
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+
+from audit.ledger import Entry, record
+from core.actors import Actor
+from execution.models import Run
+from execution.runs.again import finished_require
+
+
+def work_folder(run: Run) -> Path:
+    """Where a run's tool may leave files: `$TOOLHUB_DATA/work/{run id}`."""
+    return Path(settings.DATA) / "work" / str(run.pk)
+
+
+def run_cleanup(*, by: Actor, run: Run) -> None:
+    """Removes the run's work folder if it is there; the same twice.
+
+    A link that stands in the folder's place is removed and not followed. Raises ToolHubError (409)
+    while the run has no outcome.
+    """
+    finished_require(run)
+    folder = work_folder(run)
+    if not folder.is_symlink() and not folder.exists():
+        return
+    with transaction.atomic():
+        record(Entry("run.cleaned_up", by, "tool", run.tool, {}, run.pk))
+        # Last in the transaction: what cannot be removed takes the event back.
+        if folder.is_symlink() or not folder.is_dir():
+            folder.unlink(missing_ok=True)
+        else:
+            shutil.rmtree(folder)

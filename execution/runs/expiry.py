@@ -1,0 +1,59 @@
+"""Removing the payloads of old runs: their hashes, states and audit stay.
+
+With the salt gone, nothing in the ledger tells what arguments and result were.
+"""
+
+from datetime import datetime
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from audit.ledger import Entry, record
+from core.actors import SYSTEM
+from execution.models import Run, RunEvent
+from execution.runs.events import PROGRESS
+from execution.runs.selectors import first_id_at
+from execution.runs.states import FINAL
+
+BATCH = 500
+
+
+def payloads_expire(before: datetime) -> int:
+    """Removes arguments, result, request, parts and salt of runs that ended before a time; returns how many.
+
+    Errors and warnings stay. 500 runs are one transaction and one event in the ledger.
+    """
+    total = 0
+    # A run that ended before was made before, and ids are in the order of making.
+    here = Run.objects.filter(
+        pk__lt=first_id_at(before), status__in=FINAL, completed_at__lt=before, payload_expired_at=None
+    ).order_by("pk")
+    after = None
+    while ids := _batch(here if after is None else here.filter(pk__gt=after)):
+        after = ids[-1].pk
+        total += _expire(ids, before)
+    return total
+
+
+def _batch(rows: QuerySet[Run]) -> list[Run]:
+    return list(rows.only("pk")[:BATCH])
+
+
+def _expire(rows: list[Run], before: datetime) -> int:
+    with transaction.atomic():
+        # Another command may be at it: the rows that it took are left to it.
+        free = Run.objects.filter(pk__in=[run.pk for run in rows], payload_expired_at=None)
+        if connection.features.has_select_for_update_skip_locked:
+            free = free.select_for_update(skip_locked=True)
+        mine = list(free.values_list("pk", flat=True))
+        if not mine:
+            return 0
+        Run.objects.filter(pk__in=mine).update(
+            payload_expired_at=timezone.now(), arguments={}, request={}, result=None, salt=b""
+        )
+        RunEvent.objects.filter(run_id__in=mine, kind=PROGRESS).update(data={"expired": True})
+        span = {"first": str(min(mine)), "last": str(max(mine))}
+        data = {"runs": len(mine), "ended_before": before.isoformat(), **span}
+        record(Entry("run.payloads_expired", SYSTEM, "hub", "runs", data))
+    return len(mine)

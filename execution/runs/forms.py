@@ -1,0 +1,61 @@
+"""Forms about runs."""
+
+from typing import Any
+
+from django import forms
+
+from core.forms import ConsoleForm
+from core.json.strict import StrictJSONError, loads
+from execution.runs.resolve import REASON_MAX, Verdict
+
+# What each choice leads to, in words.
+_DONE = "The run becomes completed, with the result below if you know it. Its caller is told that a person said so."
+_NOT_DONE = "The run becomes failed with the code NOT_DONE. Its caller may call again."
+_ANEW = (
+    "The run becomes failed, and the same request runs again as a new run on your responsibility. "
+    "If the first one did its work after all, it is done twice."
+)
+CONSEQUENCES = {
+    Verdict.DONE: ("It was done", _DONE),
+    Verdict.NOT_DONE: ("It was not done", _NOT_DONE),
+    Verdict.ANEW: ("Run it anew", _ANEW),
+}
+
+
+class JSONField(forms.CharField):
+    """JSON text, parsed as strictly as a call's; None when empty."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("widget", forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}))
+        super().__init__(**{"max_length": 1_000_000, **options})
+
+    def clean(self, value: Any) -> Any:
+        """Raises ValidationError with the strict parser's words."""
+        text = super().clean(value)
+        if not text.strip():
+            return None
+        try:
+            return loads(text.encode())
+        except StrictJSONError as error:
+            raise forms.ValidationError(f"This is no JSON: {error.message}") from error
+
+
+class ResolveForm(ConsoleForm):
+    """What became of a run whose outcome is unknown."""
+
+    verdict = forms.ChoiceField(
+        label="What did you find?",
+        choices=[(verdict.value, title) for verdict, (title, _) in CONSEQUENCES.items()],
+        widget=forms.RadioSelect(attrs={"class": "form-check-input"}),
+    )
+    result = JSONField(
+        label="Result",
+        required=False,
+        help_text="JSON, only where it was done and you know what it returned.",
+    )
+    reason = forms.CharField(
+        label="Reason",
+        max_length=REASON_MAX,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="How you know. It stands in the audit.",
+    )

@@ -1,0 +1,131 @@
+"""Pages on which a person decides about a run that is over, or whose outcome is unknown."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from core.errors import ToolHubError
+from core.pages import ConsoleView
+from execution.models import Run, Status
+from execution.runs.again import run_retry_by
+from execution.runs.forms import CONSEQUENCES, ResolveForm
+from execution.runs.replay import repeats_safely, run_replay_by
+from execution.runs.resolve import Verdict, run_resolve
+from execution.runs.selectors import run_detail
+from security.people import person_of
+
+
+class RunResolve(ConsoleView):
+    """Asks a person what became of a run whose outcome is unknown."""
+
+    permission = "execution.resolve_run"
+    template = "execution/run_resolve.html"
+
+    def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
+        """The form; back to the run when there is nothing to resolve."""
+        run = run_detail(run_id)
+        if run.status != Status.OUTCOME_UNKNOWN:
+            messages.info(request, "Nothing is to be resolved here.")
+            return redirect("run", run_id=run.pk)
+        return self._show(run, ResolveForm())
+
+    def post(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
+        """Resolves it, or shows what is wrong."""
+        run = run_detail(run_id)
+        form = ResolveForm(request.POST)
+        if form.is_valid():
+            try:
+                new = self._resolve(request, run, form)
+            except ToolHubError as error:
+                form.take(error)
+            else:
+                messages.success(request, "Run anew; this is the new run." if new else "The run is resolved.")
+                return redirect("run", run_id=(new or run).pk)
+        return self._show(run, form, status=422)
+
+    def _resolve(self, request: HttpRequest, run: Run, form: ResolveForm) -> Run | None:
+        verdict = Verdict(form.cleaned_data["verdict"])
+        result = form.cleaned_data["result"] if verdict is Verdict.DONE else None
+        reason = form.cleaned_data["reason"]
+        return run_resolve(by=person_of(request), run=run, verdict=verdict, reason=reason, result=result)
+
+    def _show(self, run: Run, form: ResolveForm, *, status: int = 200) -> HttpResponse:
+        chosen = form["verdict"].value()
+        choices = [
+            {"value": verdict.value, "title": title, "effect": effect, "chosen": verdict.value == chosen}
+            for verdict, (title, effect) in CONSEQUENCES.items()
+        ]
+        return self.show({"run": run, "form": form, "choices": choices}, status=status)
+
+
+class RunRetry(ConsoleView):
+    """Asks, then makes a run's request again."""
+
+    permission = "execution.add_run"
+    template = "components/confirm.html"
+
+    def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
+        """The question."""
+        run = run_detail(run_id)
+        return self.show(
+            {
+                "title": "Retry as a new run?",
+                "touched": _repetition(run),
+                "action": "Run it again",
+                "calm": run.tool_version.is_pure,
+                "back": f"/runs/{run.pk}/",
+            }
+        )
+
+    def post(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
+        """The act; on to the new run."""
+        return self._act(request, run_detail(run_id))
+
+    def _act(self, request: HttpRequest, run: Run) -> HttpResponse:
+        try:
+            new = self._again(request, run)
+        except ToolHubError as error:
+            messages.error(request, f"Not run again: {error.message}")
+            return redirect("run", run_id=run.pk)
+        messages.success(request, "Accepted; this is the new run.")
+        return redirect("run", run_id=new.pk)
+
+    def _again(self, request: HttpRequest, run: Run) -> Run:
+        return run_retry_by(by=person_of(request), run=run)
+
+
+class RunReplay(RunRetry):
+    """Asks, then replays a run; the new run's page compares."""
+
+    def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
+        """The question."""
+        run = run_detail(run_id)
+        touched = _repetition(run)
+        if run.tool_version.determinism == "non_deterministic":
+            touched.append("The tool does not promise to say the same again: a difference proves nothing.")
+        return self.show(
+            {
+                "title": "Replay this run and compare?",
+                "touched": touched,
+                "action": "Replay it",
+                "calm": repeats_safely(run.tool_version),
+                "back": f"/runs/{run.pk}/",
+            }
+        )
+
+    def _again(self, request: HttpRequest, run: Run) -> Run:
+        return run_replay_by(by=person_of(request), run=run)
+
+
+def _repetition(run: Run) -> list[str]:
+    """What a repetition touches, in words."""
+    version = run.tool_version.version
+    touched = [
+        f"{run.tool} {version} is called again for {run.persona.name}, with the same arguments.",
+        "It is a new run on your responsibility; every right is asked again. This run stays as it is.",
+    ]
+    if not run.tool_version.is_pure:
+        touched.append("The tool has effects: they happen again.")
+    return touched

@@ -1,0 +1,13 @@
+"""Waiting for a caller's run."""
+
+from execution.models import Run
+from execution.runs.selectors import run_of
+from execution.runs.states import FINAL
+from execution.runs.waiters import WAITERS
+
+
+def run_await(run: Run, persona_id: int, seconds: float) -> Run:
+    """The run once it has its outcome, or as it is after `seconds`, or at once when too many wait already."""
+    if run.status in FINAL or seconds <= 0 or not WAITERS.wait(run.pk, seconds):
+        return run
+    return run_of(run.pk, persona_id)

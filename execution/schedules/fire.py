@@ -1,0 +1,82 @@
+"""Making the calls that are due: a steward's duty."""
+
+import logging
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from audit.ledger import Entry, record
+from core.actors import SYSTEM
+from core.errors import Overloaded, ToolHubError
+from execution.models import Run, Schedule
+from execution.runs.services import Manner, run_submit
+from execution.schedules.services import request_of
+from execution.schedules.times import due_after
+from security.tokens import principal_of_persona
+
+log = logging.getLogger(__name__)
+BATCH = 100
+ERROR_MAX = 300
+
+
+def schedules_fire(now: datetime | None = None) -> int:
+    """Makes the call of each schedule that is due; returns how many. At most 100 a time.
+
+    Times that passed while no steward ran are made up for by one call.
+    """
+    now = now or timezone.now()
+    due = Schedule.objects.select_related("persona", "responsible").filter(enabled=True, next_at__lte=now)
+    return sum(_fire(schedule, now) for schedule in due.order_by("next_at")[:BATCH])
+
+
+def _fire(schedule: Schedule, now: datetime) -> bool:
+    """Advances the schedule and submits its run, in one transaction. False when another steward was first.
+
+    Moving `next_at` by compare-and-set is the claim; the run's idempotency key keeps also a due time that
+    comes back, as from a restored row, from making a second run.
+    """
+    due = schedule.next_at
+    if due is None:
+        return False
+    mine = Schedule.objects.filter(pk=schedule.pk, enabled=True, next_at=due)
+    try:
+        with transaction.atomic():
+            following = due_after(schedule.cron, schedule.time_zone, max(due, now))
+            if not mine.update(next_at=following, last_at=due, last_error=""):
+                return False
+            _submit(schedule, due)
+    except Overloaded:
+        log.warning("schedule %s waits: too many runs wait already", schedule.pk)
+        return False
+    return True
+
+
+def _submit(schedule: Schedule, due: datetime) -> None:
+    """Submits the run, or writes down why it was refused. Raises Overloaded, which is no refusal."""
+    here = Schedule.objects.filter(pk=schedule.pk)
+    try:
+        run = run_submit(
+            principal=principal_of_persona(schedule.persona, schedule.responsible),
+            name=schedule.tool,
+            request=request_of(schedule),
+            manner=Manner(0.0, detached=True),
+            key=_key(schedule, due),
+        )
+    except Overloaded:
+        raise
+    except ToolHubError as error:
+        here.update(last_run=None, last_error=f"{error.code}: {error.message}"[:ERROR_MAX])
+        log.warning("schedule %s was refused: %s", schedule.pk, error.code)
+        return
+    here.update(last_run=run)
+    record(_fired_entry(schedule, due, run))
+
+
+def _key(schedule: Schedule, due: datetime) -> str:
+    return f"schedule:{schedule.pk}:{due.isoformat()}"
+
+
+def _fired_entry(schedule: Schedule, due: datetime, run: Run) -> Entry:
+    data = {"name": schedule.name, "due": due.isoformat()}
+    return Entry("schedule.fired", SYSTEM, "schedule", str(schedule.pk), data, run.pk)

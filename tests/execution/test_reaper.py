@@ -1,0 +1,112 @@
+"""Reaping: what becomes of a run whose worker is lost depends on what it may have done."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from core.clock import lease_boot
+from execution.models import Attempt, Run, RunEvent, Status
+from execution.runs.claim import Lease, claim_next
+from execution.runs.reaper import inline_release, retries_due, runs_reap
+from registry.models import ToolVersion
+from tests.execution.fixtures import MakeRun
+
+pytestmark = pytest.mark.django_db
+Leased = Callable[..., Lease]
+
+
+def reaped() -> Run:
+    assert runs_reap() == 1
+    return Run.objects.get()
+
+
+def test_a_lease_that_lasts_is_left_alone(make_run: MakeRun) -> None:
+    make_run()
+    assert claim_next("default")
+    assert runs_reap() == 0
+    assert Run.objects.get().status == Status.RUNNING
+
+
+def test_an_impure_run_that_never_started_runs_again(leased: Leased) -> None:
+    lease = leased("fx_count", started=False)
+    run = reaped()
+    assert (run.status, run.inline) == (Status.PENDING, False)
+    assert lease.token != run.lease_token
+    assert Attempt.objects.get().status == "lost"
+    assert list(RunEvent.objects.values_list("kind", flat=True)) == ["LEASE_LOST", "RUN_RETRIED"]
+    assert claim_next("default").attempt == 2  # type: ignore[union-attr]
+
+
+def test_a_pure_run_runs_again(leased: Leased) -> None:
+    leased("fx_echo")
+    assert reaped().status == Status.PENDING
+
+
+def test_an_idempotent_run_runs_again(leased: Leased) -> None:
+    ToolVersion.objects.all()
+    lease = leased("fx_count")
+    ToolVersion.objects.filter(pk=lease.run.tool_version_id).update(is_idempotent=True)
+    assert reaped().status == Status.PENDING
+
+
+def test_an_impure_run_that_started_has_an_unknown_outcome(leased: Leased) -> None:
+    leased("fx_count")
+    run = reaped()
+    assert (run.status, run.completed_at) == (Status.OUTCOME_UNKNOWN, None)
+    assert runs_reap() == 0
+
+
+def test_also_at_the_third_attempt(leased: Leased) -> None:
+    leased("fx_count", attempt=3)
+    assert reaped().status == Status.OUTCOME_UNKNOWN
+
+
+@pytest.mark.parametrize(("attempt", "status"), [(1, Status.PENDING), (2, Status.PENDING), (3, Status.FAILED)])
+def test_three_lost_workers_are_enough(leased: Leased, attempt: int, status: Status) -> None:
+    leased("fx_crash", attempt=attempt)
+    run = reaped()
+    assert run.status == status
+    if status is Status.FAILED:
+        assert run.error["code"] == "WORKER_LOST"
+        assert run.outcome_leaf is not None
+
+
+def test_a_run_of_a_lost_web_process_goes_to_the_workers(leased: Leased) -> None:
+    lease = leased("fx_echo")
+    Run.objects.filter(pk=lease.run.pk).update(inline=True)
+    assert reaped().inline is False
+    assert claim_next("default") is not None
+
+
+def test_a_lease_of_an_earlier_boot_is_over_whatever_its_clock_says(leased: Leased) -> None:
+    lease = leased("fx_echo", ends=9e12)
+    Run.objects.filter(pk=lease.run.pk).update(lease_boot=lease_boot())
+    assert runs_reap() == 0
+    Run.objects.filter(pk=lease.run.pk).update(lease_boot="another boot")
+    assert reaped().status == Status.PENDING
+
+
+def test_at_most_a_hundred_are_reaped_at_once(leased: Leased) -> None:
+    for _ in range(101):
+        leased("fx_echo")
+    assert (runs_reap(), runs_reap(), runs_reap()) == (100, 1, 0)
+
+
+def test_a_retry_becomes_due(make_run: MakeRun) -> None:
+    make_run(status=Status.WAITING_RETRY)
+    make_run(status=Status.WAITING_RETRY, due_at=timezone.now() + timedelta(hours=1))
+    assert retries_due() == 1
+    assert Run.objects.filter(status=Status.PENDING).count() == 1
+
+
+def test_what_a_web_process_accepted_and_never_claimed_goes_to_the_workers(make_run: MakeRun) -> None:
+    old: dict[str, Any] = {"inline": True, "created_at": timezone.now() - timedelta(minutes=2)}
+    make_run(**old)
+    make_run(inline=True)
+    make_run(status=Status.RUNNING, **old)
+    assert inline_release() == 1
+    assert claim_next("default") is not None
+    assert claim_next("default") is None

@@ -1,0 +1,55 @@
+"""Tools that leave a line in a file each time that they are carried out: the world counts, not the hub."""
+
+import os
+import time
+from pathlib import Path
+from typing import Annotated
+
+from toolhub_sdk import Field, Package, ToolContext, tool
+
+PACKAGE = Package(
+    name="world",
+    version="1.0.0",
+    title="World",
+    description="For tests only.",
+    license="MIT",
+    author="ToolHub",
+)
+Trace = Annotated[str, Field(description="The file to write a line to.")]
+Seconds = Annotated[float, Field(description="How long to work.")]
+
+
+def _act(ctx: ToolContext, file: str, seconds: float) -> int:
+    with Path(file).open("a", encoding="ascii") as out:
+        out.write(f"{ctx.run_id} {ctx.attempt}\n")
+        out.flush()
+        os.fsync(out.fileno())
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        ctx.raise_if_cancelled()
+        time.sleep(0.02)
+    return ctx.attempt
+
+
+@tool(side_effects="impure", idempotent=False, timeout_ms=30_000)
+def world_once(ctx: ToolContext, file: Trace, seconds: Seconds = 0) -> int:
+    """Acts on the world; must not be repeated."""
+    return _act(ctx, file, seconds)
+
+
+@tool(side_effects="impure", idempotent=True, timeout_ms=30_000)
+def world_again(ctx: ToolContext, file: Trace, seconds: Seconds = 0) -> int:
+    """Acts on the world; may be repeated."""
+    return _act(ctx, file, seconds)
+
+
+@tool(side_effects="impure", idempotent=False, timeout_ms=1000)
+def world_quick(ctx: ToolContext, file: Trace) -> int:
+    """Acts on the world, quickly enough for the web process; must not be repeated."""
+    return _act(ctx, file, 0)
+
+
+@tool(timeout_ms=1000)
+def world_pure(file: Trace) -> str:
+    """Returns its argument; pure, so that run and outcome are written at once."""
+    return file

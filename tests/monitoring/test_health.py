@@ -1,0 +1,79 @@
+"""healthz and readyz: alive, and fit to serve."""
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection, connections
+from django.db.migrations.recorder import MigrationRecorder
+from django.test import Client
+
+from monitoring import health
+
+
+def checks(response: Any) -> dict[str, dict[str, Any]]:
+    return {check["name"]: check for check in json.loads(response.content)["checks"]}
+
+
+@pytest.fixture
+def away(transactional_db: None) -> Iterator[None]:
+    """The database is away: its address leads nowhere. This thread's connection only."""
+    settings = connection.settings_dict
+    kept = {name: settings[name] for name in ("NAME", "HOST", "PORT")}
+    connections.close_all()
+    if connection.vendor == "postgresql":
+        settings.update(HOST="127.0.0.1", PORT="1")
+    else:
+        settings.update(NAME=str(Path("/nowhere/at/all.sqlite3")))
+    yield
+    connections.close_all()
+    settings.update(kept)
+
+
+def test_a_process_that_answers_is_alive_even_without_its_database(away: None, client: Client) -> None:
+    response = client.get("/healthz")
+    assert (response.status_code, response.content) == (200, b"ok\n")
+
+
+@pytest.mark.django_db
+def test_a_hub_that_lacks_nothing_is_ready(client: Client) -> None:
+    response = client.get("/readyz")
+    assert response.status_code == 200, response.content
+    assert json.loads(response.content)["ready"] is True
+    assert {"database", "migrations", "broker"} <= set(checks(response))
+
+
+@pytest.mark.django_db
+def test_a_hub_with_a_missing_migration_is_not_ready(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "_migrated", threading.Event())
+    MigrationRecorder.Migration.objects.filter(app="execution").latest("name").delete()
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert int(response["Retry-After"]) > 0
+    check = checks(response)["migrations"]
+    assert check["ok"] is False
+    assert "manage.py migrate" in check["reason"]
+
+
+def test_a_hub_without_its_database_is_not_ready(away: None, client: Client) -> None:
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert checks(response)["database"]["ok"] is False
+    assert "nowhere" not in response.content.decode()
+
+
+def test_a_call_without_the_database_is_503_with_retry_after(away: None, client: Client) -> None:
+    response = client.get("/api/v1/tools", HTTP_AUTHORIZATION="Bearer thp_" + "a" * 43)
+    assert (response.status_code, response["Content-Type"]) == (503, "application/problem+json")
+    assert response.json()["error"]["code"] == "RECORD_UNAVAILABLE"
+    assert int(response["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+@pytest.mark.django_db
+def test_only_reading_is_allowed(client: Client, path: str) -> None:
+    assert client.post(path).status_code == 405
+    assert client.head(path).status_code == 200

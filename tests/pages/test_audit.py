@@ -1,0 +1,74 @@
+"""The pages of the ledger."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from audit.models import Event
+from audit.views import EventDetail
+from core.pages import ConsoleView
+from security.models import Persona, User
+from security.services import grant_create, persona_create
+
+
+@pytest.fixture
+def made(admin: User, persona: Persona) -> Event:
+    """The event of a persona that was made."""
+    return Event.objects.get(kind="persona.created")
+
+
+def shown(eyes: Client, query: str) -> list[str]:
+    """Kind and subject of the events that the list shows."""
+    return [f"{event.kind} {event.subject_id}" for event in eyes.get(f"/audit/{query}").context["page"].rows]
+
+
+def test_the_list_is_narrowed_by_kind_actor_subject_and_text(eyes: Client, admin: User, persona: Persona) -> None:
+    grant_create(by=admin, persona=persona, capability="a:b", reason="why")
+    other = persona_create(by=admin, name="other")
+    assert shown(eyes, "") == [
+        f"persona.created {other.pk}",
+        f"grant.created {persona.pk}",
+        f"persona.created {persona.pk}",
+    ]
+    assert shown(eyes, "?kind=grant.created") == [f"grant.created {persona.pk}"]
+    assert len(shown(eyes, f"?actor_kind=person&actor_id={admin.pk}")) == 3
+    assert shown(eyes, "?actor_kind=persona") == []
+    assert shown(eyes, f"?subject_kind=persona&subject_id={other.pk}") == [f"persona.created {other.pk}"]
+    assert len(shown(eyes, "?q=ADMI")) == 3
+    assert shown(eyes, "?q=nobody") == []
+
+
+def test_a_refused_call_is_in_the_list(eyes: Client, call: Callable[..., Any], published: None) -> None:
+    call("echo", {"text": "not assigned"})
+    assert "run.refused echo" in shown(eyes, "?kind=run.refused")
+
+
+def test_an_event_shows_its_text_and_that_the_leaf_fits(eyes: Client, made: Event) -> None:
+    body = eyes.get(f"/audit/{made.pk}/").content.decode()
+    # RFC 6962 §2.1, computed here without the hub's code.
+    expected = hashlib.sha256(b"\x00" + made.canonical.encode()).hexdigest()
+    assert body.count(expected) >= 2
+    assert "fits the one on record" in body
+    assert "researcher" in body
+
+
+def test_a_text_that_was_changed_past_the_hub_is_told(eyes: Client, made: Event, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("audit.views.leaf_hash", lambda text: hashlib.sha256(b"other" + text).digest())
+    assert "does not fit its leaf" in eyes.get(f"/audit/{made.pk}/").content.decode()
+
+
+def test_an_event_of_a_run_links_to_it(
+    eyes: Client, assign: Callable[[str], None], call: Callable[..., Any]
+) -> None:
+    assign("echo")
+    call("echo", {"text": "one"})
+    event = Event.objects.get(kind="run.outcome")
+    assert f'href="/runs/{event.run_id}/"' in eyes.get(f"/audit/{event.pk}/").content.decode()
+
+
+def test_the_ledger_cannot_be_written_through_its_pages() -> None:
+    assert issubclass(EventDetail, ConsoleView)
+    assert not hasattr(EventDetail, "post")

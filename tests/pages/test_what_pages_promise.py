@@ -1,0 +1,145 @@
+"""What holds for every page: policy, titles, who may see it, no queries without bound."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from execution.models import Run
+from security.models import Persona
+
+PAGES = {
+    "/": "",
+    "/tools/": "registry.view_tool",
+    "/tools/echo/": "registry.view_tool",
+    "/personas/": "security.view_persona",
+    "/personas/new/": "security.add_persona",
+    "/personas/researcher/": "security.view_persona",
+    "/personas/researcher/switch/": "security.change_persona",
+    "/runs/": "execution.view_run",
+    "/audit/": "audit.view_event",
+    "/audit/1/": "audit.view_event",
+    "/api/docs": "",
+    "/account/password/": "",
+}
+QUERIES_MAX = 15
+BYTES_MAX = 100_000
+
+
+@pytest.fixture
+def world(persona: Persona, assign: Callable[[str], None], call: Callable[..., object]) -> Run:
+    """A persona that has called echo often enough for more than one page."""
+    assign("toolhub-data")
+    for number in range(30):
+        call("echo", {"text": f"call {number}"})
+    return Run.objects.latest("pk")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_whole_small_and_cheap(
+    world: Run, eyes: Client, page: str, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_max_num_queries(QUERIES_MAX):
+        answer = eyes.get(page)
+    body = answer.content.decode()
+    assert answer.status_code == 200
+    assert len(answer.content) <= BYTES_MAX
+    assert re.search(r"<title>\s*\S.*?· ToolHub\s*</title>", body, re.DOTALL)
+    assert body.count("<h1") == 1
+    assert '<main id="main"' in body
+
+
+def test_a_run_page_is_whole_small_and_cheap(
+    world: Run, eyes: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_max_num_queries(QUERIES_MAX):
+        answer = eyes.get(f"/runs/{world.pk}/")
+    assert answer.status_code == 200
+    assert len(answer.content) <= BYTES_MAX
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_has_inline_script_or_style(world: Run, eyes: Client, page: str) -> None:
+    answer = eyes.get(page)
+    body = answer.content.decode()
+    assert not re.search(r"<script(?![^>]*\bsrc=)", body)
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=", body)
+    policy = answer["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("page", [page for page, permission in PAGES.items() if permission])
+def test_without_its_permission_a_page_does_not_exist(
+    world: Run, eyes_with: Callable[..., Client], page: str
+) -> None:
+    assert eyes_with().get(page).status_code == 404
+    assert eyes_with(PAGES[page]).get(page).status_code == 200
+
+
+def test_a_run_without_the_permission_does_not_exist(world: Run, eyes_with: Callable[..., Client]) -> None:
+    assert eyes_with().get(f"/runs/{world.pk}/").status_code == 404
+    assert eyes_with("execution.view_run").get(f"/runs/{world.pk}/").status_code == 200
+
+
+def test_the_navigation_names_only_what_may_be_seen(world: Run, eyes_with: Callable[..., Client]) -> None:
+    body = eyes_with("registry.view_tool").get("/tools/").content.decode()
+    assert 'href="/tools/"' in body
+    assert 'href="/audit/"' not in body
+    assert 'href="/personas/"' not in body
+
+
+@pytest.mark.parametrize("page", ["/", "/tools/", "/personas/", "/runs/", "/audit/"])
+def test_htmx_gets_the_part_alone_of_the_same_address(world: Run, eyes: Client, page: str) -> None:
+    whole, part = eyes.get(page), eyes.get(page, headers={"HX-Request": "true"})
+    assert "<html" not in part.content.decode()
+    assert 'id="list"' in part.content.decode() or 'id="live"' in part.content.decode()
+    assert "HX-Request" in whole["Vary"]
+    assert "no-store" in whole["Cache-Control"]
+
+
+@pytest.mark.django_db
+def test_htmx_of_a_session_that_ended_reloads_the_page(client: Client) -> None:
+    answer = client.get("/runs/", headers={"HX-Request": "true"})
+    assert answer["HX-Refresh"] == "true"
+
+
+@pytest.mark.parametrize("page", ["/nothing/", "/tools/no_such_tool/", "/personas/nobody/", "/audit/999999/"])
+def test_what_is_not_there_says_so_in_the_look(eyes: Client, page: str) -> None:
+    answer = eyes.get(page)
+    assert answer.status_code == 404
+    assert "There is nothing here" in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_stranger_gets_the_same_page_for_what_is_not_there(client: Client) -> None:
+    answer = client.get("/nothing/")
+    assert answer.status_code == 404
+    assert "Sign in" in answer.content.decode()
+
+
+def test_a_form_without_its_proof_of_origin_changes_nothing(
+    admin: object, nothing_recorded: Callable[[], None]
+) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(admin)  # type: ignore[arg-type]
+    assert strict.post("/personas/new/", {"name": "sneaky"}).status_code == 403
+    nothing_recorded()
+
+
+@pytest.mark.django_db
+def test_every_error_code_has_its_anchor_for_everybody(client: Client) -> None:
+    body = client.get("/api/docs/errors").content.decode()
+    assert 'id="CAPABILITY_MISSING"' in body
+    assert 'id="NOT_JSON"' in body
+
+
+def test_the_description_of_the_api_is_for_callers_and_people(
+    client: Client, eyes: Client, token_text: str
+) -> None:
+    assert client.get("/api/openapi.yaml").status_code == 401
+    assert eyes.get("/api/openapi.yaml").status_code == 200
+    as_agent = client.get("/api/openapi.yaml", headers={"Authorization": f"Bearer {token_text}"})
+    assert b"/api/v1/tools/{name}/execute" in as_agent.content
