@@ -34,7 +34,12 @@ class Page(Generic[Row]):
 
 
 def page_read(
-    rows: QuerySet[Row], params: Mapping[str, str], *, key: str = "pk", descending: bool = True, count: int = PAGE_ROWS
+    rows: QuerySet[Row],
+    params: Mapping[str, str],
+    *,
+    key: str = "pk",
+    descending: bool = True,
+    count: int = PAGE_ROWS,
 ) -> Page[Row]:
     """The rows that `?after=` or `?before=` ask for, by a unique key; the first ones without.
 
@@ -83,7 +88,7 @@ class ConsoleView(View):
     request: ConsoleRequest
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Asks who it is first. Answers differ for htmx and are never stored: they hold what others may not see."""
+        """Asks who it is first. Answers differ for htmx and are never stored: others may not see them."""
         user = request.user
         if not user.is_authenticated:
             if self.request.htmx:
@@ -95,7 +100,7 @@ class ConsoleView(View):
             response = super().dispatch(request, *args, **kwargs)
         except (NotFound, Denied) as error:
             raise Http404 from error
-        patch_vary_headers(response, ("HX-Request", "Cookie"))  # type: ignore[arg-type]
+        patch_vary_headers(response, ("HX-Request", "Cookie"))
         response.headers.setdefault("Cache-Control", "private, no-store")
         return response
 

@@ -16,7 +16,9 @@ YEAR_S = 365 * 24 * 3600
 def theme_set(request: HttpRequest) -> HttpResponse:
     """Keeps the theme in a cookie and goes back; for browsers without JavaScript."""
     back = request.POST.get("next", "/")
-    if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=request.is_secure()):
+    if not url_has_allowed_host_and_scheme(
+        back, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    ):
         back = "/"
     response = redirect(back)
     theme = request.POST.get("theme", "auto")

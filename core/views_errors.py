@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from core.errors import NotFound, ToolHubError
-from core.request_id import REQUEST_ID
 from core.problems import problem
+from core.request_id import REQUEST_ID
 
 
 def _for_machines(request: HttpRequest) -> bool:
@@ -44,11 +44,18 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def server_error(request: HttpRequest) -> HttpResponse:
     """500: a mistake of the hub. The page needs neither database nor session."""
     if _for_machines(request):
-        return problem(ToolHubError("The hub made a mistake. It is logged under the request's id.", code="INTERNAL"))
+        return problem(
+            ToolHubError("The hub made a mistake. It is logged under the request's id.", code="INTERNAL")
+        )
     context: dict[str, Any] = {"request_id": REQUEST_ID.get()}
-    return render(None, "errors/500.html", context, status=500)  # type: ignore[arg-type]
+    return render(None, "errors/500.html", context, status=500)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """403: a form came without its proof of origin, mostly because the page was open for too long."""
-    return _page(request, 403, "This form is too old", "Nothing was changed. Go back, reload the page and send it again.")
+    return _page(
+        request,
+        403,
+        "This form is too old",
+        "Nothing was changed. Go back, reload the page and send it again.",
+    )

@@ -57,7 +57,10 @@ class Overview(ConsoleView):
                 "busiest": list(runs_by_tool(since)[:BUSIEST]),
             }
             if not Run.objects.filter(status=Status.COMPLETED).exists():
-                context |= {"steps": first_steps(), "curl": curl_line(settings.PUBLIC_URL, "echo", {"text": "Hello, hub!"})}
+                context |= {
+                    "steps": first_steps(),
+                    "curl": curl_line(settings.PUBLIC_URL, "echo", {"text": "Hello, hub!"}),
+                }
         return self.show(context)
 
 
@@ -68,11 +71,23 @@ def figures(counts: dict[str, int]) -> list[Figure]:
         return sum(counts.get(status, 0) for status in STATUS_GROUPS[group])
 
     return [
-        Figure("Outcome unknown", counts.get(Status.OUTCOME_UNKNOWN, 0), "status=outcome_unknown", "alert-triangle", "warn"),
+        Figure(
+            "Outcome unknown",
+            counts.get(Status.OUTCOME_UNKNOWN, 0),
+            "status=outcome_unknown",
+            "alert-triangle",
+            "warn",
+        ),
         Figure("Failed, 24 h", total("unsuccessful"), "status=unsuccessful&since=24", "circle-x", "bad"),
         Figure("Waiting", total("waiting"), "status=waiting", "hourglass", "busy"),
         Figure("Running", counts.get(Status.RUNNING, 0), "status=running", "player-play", "busy"),
-        Figure("Completed, 24 h", counts.get(Status.COMPLETED, 0), "status=completed&since=24", "circle-check", "good"),
+        Figure(
+            "Completed, 24 h",
+            counts.get(Status.COMPLETED, 0),
+            "status=completed&since=24",
+            "circle-check",
+            "good",
+        ),
     ]
 
 
@@ -82,7 +97,12 @@ def first_steps() -> list[Step]:
     page = reverse("persona", args=[persona.name]) if persona else reverse("personas")
     valid = Token.objects.filter(revoked_at=None, expires_at__gt=timezone.now())
     return [
-        Step("Tools are published", Tool.objects.filter(active__isnull=False).exists(), reverse("tools"), "See the tools"),
+        Step(
+            "Tools are published",
+            Tool.objects.filter(active__isnull=False).exists(),
+            reverse("tools"),
+            "See the tools",
+        ),
         Step("A persona is made", persona is not None, reverse("persona_new"), "Make a persona"),
         Step("A tool is assigned to it", Assignment.objects.exists(), f"{page}#assignments", "Assign a tool"),
         Step("It has a token", valid.exists(), f"{page}#tokens", "Make a token"),

@@ -79,8 +79,10 @@ def filter_read(members: Any, at: str = "") -> ToolFilter:
     except InvalidRequest as error:
         errors = [_at(at, "pattern", error.message)]
         raise InvalidRequest(error.message, errors=errors, suggestions=error.suggestions) from error
-    found: dict[str, Any] = {name: tuple(members.get(name, ())) for name in LISTS}
-    return ToolFilter(**found, **{name: members.get(name) or None for name in (*VERSIONS, "pattern")})
+    lists = {name: tuple(members.get(name, ())) for name in LISTS}
+    singles = {name: members.get(name) or None for name in (*VERSIONS, "pattern")}
+    found: dict[str, Any] = {**lists, **singles}
+    return ToolFilter(**found)
 
 
 def _at(place: str, name: str, message: str) -> dict[str, str]:

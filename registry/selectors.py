@@ -1,6 +1,6 @@
 """Reads the registry, for callers and for pages."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -8,10 +8,9 @@ from typing import Any
 from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery
 
 from core.errors import NotFound
-from registry.models import Assignment, Package, Tool, ToolVersion
+from registry.models import Assignment, Tool, ToolVersion
 from registry.versions import version_pick
-from security.decisions import CallFacts, Decision, GrantFact, TokenState, decide
-from security.models import Grant, Persona, Token
+from security.decisions import CallFacts, Decision, TokenState, decide
 from security.principals import PersonaPrincipal
 
 
@@ -123,7 +122,11 @@ def tools_page(filters: Mapping[str, str]) -> QuerySet[Tool]:
 
     Narrowed by `category`, `package` and `q` (part of the tool's or package's name).
     """
-    rows = Tool.objects.select_related("package", "active").annotate(personas=_personas_of_tool()).order_by("name")
+    rows = (
+        Tool.objects.select_related("package", "active")
+        .annotate(personas=_personas_of_tool())
+        .order_by("name")
+    )
     rows = rows.defer("active__definition", "active__required_capabilities")
     if filters.get("category"):
         rows = rows.filter(category=filters["category"])
@@ -135,15 +138,15 @@ def tools_page(filters: Mapping[str, str]) -> QuerySet[Tool]:
     return rows
 
 
-def _count(rows: QuerySet[Any], column: str) -> Subquery:
-    """How many different values the column has in a correlated query."""
+def count_of(rows: QuerySet[Any], column: str) -> Subquery:
+    """A subquery: how many different values the column has in a correlated query."""
     counted = Func(F(column), function="COUNT", template="%(function)s(DISTINCT %(expressions)s)")
     return Subquery(rows.order_by().annotate(n=counted).values("n"), output_field=IntegerField())
 
 
 def _personas_of_tool() -> Subquery:
     rows = Assignment.objects.filter(Q(tool=OuterRef("pk")) | Q(package=OuterRef("package")))
-    return _count(rows, "persona")
+    return count_of(rows, "persona")
 
 
 def tool_detail(name: str) -> Tool:
@@ -162,81 +165,8 @@ def tool_versions(tool: Tool, count: int = 20) -> list[ToolVersion]:
 def tool_assignments(tool: Tool, count: int = 50) -> list[Assignment]:
     """What lets personas call the tool: by its name or with its package, by persona."""
     rows = Assignment.objects.filter(Q(tool=tool) | Q(package=tool.package_id))
-    return list(rows.select_related("persona", "tool", "package", "assigned_by").order_by("persona__name", "pk")[:count])
-
-
-def personas_page(filters: Mapping[str, str]) -> QuerySet[Persona]:
-    """Every persona, by name, with how many assignments, grants and valid tokens it has; narrowed by `q`."""
-    now = datetime.now(UTC)
-    mine = OuterRef("pk")
-    rows = Persona.objects.annotate(
-        assignment_count=_count(Assignment.objects.filter(persona=mine), "pk"),
-        grant_count=_count(Grant.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), persona=mine), "pk"),
-        token_count=_count(Token.objects.filter(persona=mine, revoked_at=None, expires_at__gt=now), "pk"),
+    return list(
+        rows.select_related("persona", "tool", "package", "assigned_by").order_by("persona__name", "pk")[
+            :count
+        ]
     )
-    if filters.get("q"):
-        text = filters["q"].strip()
-        rows = rows.filter(Q(name__icontains=text) | Q(title__icontains=text))
-    return rows.order_by("name")
-
-
-def persona_detail(name: str) -> Persona:
-    """A persona, for a person. Raises NotFound."""
-    persona = Persona.objects.filter(name=name).first()
-    if persona is None:
-        raise NotFound(f"There is no persona {name[:64]!r}.")
-    return persona
-
-
-def assignables(persona: Persona, text: str, count: int = 30) -> list[tuple[str, str]]:
-    """`(value, words)` of tools and packages whose name holds the text and that the persona does not have yet."""
-    text = text.strip().removeprefix("package:")
-    mine = Assignment.objects.filter(persona=persona)
-    packages = Package.objects.filter(name__icontains=text).exclude(pk__in=mine.exclude(package=None).values("package"))
-    tools = Tool.objects.filter(name__icontains=text).exclude(pk__in=mine.exclude(tool=None).values("tool"))
-    found = [(f"package:{row.name}", f"all tools of {row.title or row.name}") for row in packages[:count]]
-    return [*found, *((row.name, f"tool, {row.category}") for row in tools[: count - len(found)])]
-
-
-def assignable_find(text: str) -> Tool | Package | None:
-    """What a person means by `echo` (a tool) or `package:toolhub-data`; None when there is no such thing."""
-    text = text.strip()
-    if text.startswith("package:"):
-        return Package.objects.filter(name=text.removeprefix("package:")).first()
-    return Tool.objects.filter(name=text).first()
-
-
-@dataclass(frozen=True)
-class ToolDecision:
-    """A tool that a persona sees, and whether it may be called now."""
-
-    tool: Tool
-    decision: Decision
-
-
-def decisions_of(persona: Persona, tools: Iterable[Tool], assignments: Iterable[Assignment]) -> list[ToolDecision]:
-    """The decision on each tool for the persona, no token involved. Asks the database once, for the grants."""
-    names: dict[tuple[str, int], str] = {}
-    for row in assignments:
-        if row.tool_id:
-            names["tool", row.tool_id] = "by name"
-        elif row.package:
-            names["package", row.package.pk] = f"with the package {row.package.name}"
-    principal = PersonaPrincipal(
-        persona_id=persona.pk,
-        persona=persona.name,
-        persona_active=persona.is_active,
-        token_id=None,
-        responsible_id=0,
-        responsible="",
-        responsible_active=True,
-        grants=tuple(GrantFact(*row) for row in persona.grants.values_list("capability", "expires_at")),
-    )
-    found = []
-    for tool in tools:
-        if tool.active is None:
-            continue
-        tool.active.tool = tool
-        how = names.get(("tool", tool.pk)) or names.get(("package", tool.package_id))
-        found.append(ToolDecision(tool, call_decide(principal, ResolvedTool(tool.active, how))))
-    return found

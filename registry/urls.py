@@ -26,7 +26,11 @@ urlpatterns = [
     path("personas/<slug:name>/switch/", PersonaSwitch.as_view(), name="persona_switch"),
     path("personas/<slug:name>/assignable/", AssignableOptions.as_view(), name="persona_assignable"),
     path("personas/<slug:name>/assignments/", AssignmentNew.as_view(), name="assignment_new"),
-    path("personas/<slug:name>/assignments/<int:row>/remove/", AssignmentDelete.as_view(), name="assignment_delete"),
+    path(
+        "personas/<slug:name>/assignments/<int:row>/remove/",
+        AssignmentDelete.as_view(),
+        name="assignment_delete",
+    ),
     path("personas/<slug:name>/grants/", GrantNew.as_view(), name="grant_new"),
     path("personas/<slug:name>/grants/<int:row>/revoke/", GrantRevoke.as_view(), name="grant_revoke"),
     path("personas/<slug:name>/tokens/", TokenNew.as_view(), name="token_new"),

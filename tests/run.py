@@ -22,7 +22,7 @@ from tests.services import CHECKOUT, RABBITMQ, REDIS, ROOT, Service, database_ur
 # As many as run at the same time; a shape starts workers of its own, too.
 SLOTS = 2
 TAIL = 120
-ONCE = "browser or setup"
+ONCE = "browser or setup or faults"
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,12 @@ SHAPES = (
         f"not ({ONCE})",
         ("PostgreSQL", "Redis"),
         {"TOOLHUB_DATABASE_URL": database_url("redis"), "TOOLHUB_BROKER_URL": REDIS},
+    ),
+    Shape(
+        "faults",
+        "faults",
+        ("PostgreSQL", "Redis"),
+        {"TOOLHUB_DATABASE_URL": database_url("faults"), "TOOLHUB_BROKER_URL": REDIS},
     ),
     Shape("setup", "setup"),
     Shape(

@@ -34,7 +34,7 @@ def _icon_body(name: str) -> str:
 
 @register.simple_tag
 def icon(name: str, extra: str = "") -> SafeString:
-    """An outline icon of Tabler, for the eye only. Raises FileNotFoundError for one not in static/icons.txt."""
+    """An outline icon of Tabler, for the eye only. FileNotFoundError for one not in static/icons.txt."""
     # The body comes from our own vendored files, never from data.
     body = mark_safe(_icon_body(name))  # noqa: S308
     return format_html(
@@ -115,7 +115,12 @@ def moment(at: datetime | None, missing: str = "never", form: str = "ago") -> Sa
 def _distance(at: datetime) -> str:
     seconds = (timezone.now() - at).total_seconds()
     size = abs(seconds)
-    for limit, unit, word in ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"), (float("inf"), 86_400, "d")):
+    for limit, unit, word in (
+        (60, 1, "s"),
+        (3600, 60, "min"),
+        (86_400, 3600, "h"),
+        (float("inf"), 86_400, "d"),
+    ):
         if size < limit:
             amount = f"{int(size // unit)} {word}"
             return f"{amount} ago" if seconds >= 0 else f"in {amount}"

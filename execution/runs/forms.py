@@ -8,13 +8,13 @@ from core.forms import ConsoleForm
 from core.json.strict import StrictJSONError, loads
 from execution.runs.resolve import REASON_MAX, Verdict
 
-# What each choice leads to, in words.
-_DONE = "The run becomes completed, with the result below if you know it. Its caller is told that a person said so."
+_DONE = "The run becomes completed, with the result below if you know it. Its caller is told who said so."
 _NOT_DONE = "The run becomes failed with the code NOT_DONE. Its caller may call again."
 _ANEW = (
     "The run becomes failed, and the same request runs again as a new run on your responsibility. "
     "If the first one did its work after all, it is done twice."
 )
+# What each choice leads to, in words.
 CONSEQUENCES = {
     Verdict.DONE: ("It was done", _DONE),
     Verdict.NOT_DONE: ("It was not done", _NOT_DONE),

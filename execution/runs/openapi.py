@@ -115,6 +115,7 @@ def answers(success: dict[int, Any], *problems: int) -> dict[int, Any]:
 RESULT_ANSWER = OpenApiResponse(
     RESULT, description="The run's result; a tool's failure is 200 with `success` false."
 )
+ACCEPTED_ANSWER = OpenApiResponse(RESULT, description="Accepted, not finished; see Location.")
 EXECUTE: dict[str, Any] = {
     "operation_id": "tool_execute",
     "summary": "Call a tool",
@@ -122,7 +123,7 @@ EXECUTE: dict[str, Any] = {
     "parameters": [PREFER, KEY],
     "examples": [_HELLO],
     "responses": answers(
-        {200: RESULT_ANSWER, 202: OpenApiResponse(RESULT, description="Accepted, not finished; see Location.")},
+        {200: RESULT_ANSWER, 202: ACCEPTED_ANSWER},
         400,
         401,
         403,

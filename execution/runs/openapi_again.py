@@ -4,7 +4,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 
-from execution.runs.openapi import KEY, PREFER, RESULT, RESULT_ANSWER, answers
+from execution.runs.openapi import ACCEPTED_ANSWER, KEY, PREFER, RESULT_ANSWER, answers
 
 _HASH = {"type": ["string", "null"], "description": "SHA-256 of the canonical result, in hex."}
 _SIDE: dict[str, Any] = {
@@ -60,10 +60,7 @@ RETRY: dict[str, Any] = {
     "request": None,
     "parameters": [PREFER, KEY],
     "responses": answers(
-        {
-            200: RESULT_ANSWER,
-            202: OpenApiResponse(RESULT, description="Accepted, not finished; see Location."),
-        },
+        {200: RESULT_ANSWER, 202: ACCEPTED_ANSWER},
         *_PROBLEMS,
     ),
 }

@@ -75,7 +75,9 @@ def first_id_at(at: datetime) -> UUID:
 
 def run_detail(run_id: UUID) -> Run:
     """A run with everything its page shows. Raises NotFound."""
-    rows = Run.objects.select_related("persona", "responsible", "token__responsible", "tool_version__tool__package")
+    rows = Run.objects.select_related(
+        "persona", "responsible", "token__responsible", "tool_version__tool__package"
+    )
     run = rows.prefetch_related("attempts", "events").filter(pk=run_id).first()
     if run is None:
         raise NotFound("There is no such run.")

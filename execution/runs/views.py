@@ -59,7 +59,7 @@ class RunDetail(ConsoleView):
 
 
 def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
-    """What the run's page shows beside its row: times in the run, ledger events, whether it may be cancelled."""
+    """What the run's page shows beside its row: its events, the ledger's, and whether it may be cancelled."""
     return {
         "steps": [
             {"event": event, "view": event_view_short(event_view(event, run))} for event in run.events.all()

@@ -12,7 +12,10 @@ class PersonaForm(ConsoleForm):
     name = forms.CharField(max_length=64, help_text="Small letters, digits and hyphens. It stays as it is.")
     title = forms.CharField(max_length=120, required=False, help_text="How people call it.")
     description = forms.CharField(
-        required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 3}), help_text="What its agents do."
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="What its agents do.",
     )
 
     def __init__(self, *args: object, **kwargs: object) -> None:
@@ -23,7 +26,9 @@ class PersonaForm(ConsoleForm):
 class AssignForm(ConsoleForm):
     """A tool or a package for a persona."""
 
-    target = forms.CharField(label="Tool or package", max_length=80, help_text="A tool, or package: and a name.")
+    target = forms.CharField(
+        label="Tool or package", max_length=80, help_text="A tool, or package: and a name."
+    )
 
 
 class GrantForm(ConsoleForm):

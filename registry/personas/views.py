@@ -15,14 +15,14 @@ from core.pages import ConsoleView, page_read
 from registry.curl import curl_line, example_arguments
 from registry.models import Assignment, Package, Tool
 from registry.personas.forms import AssignForm, GrantForm, PersonaForm, TokenForm
-from registry.selectors import (
+from registry.personas.selectors import (
     assignable_find,
     assignables,
     decisions_of,
     persona_detail,
     personas_page,
-    tools_assigned,
 )
+from registry.selectors import tools_assigned
 from registry.services import assignment_create, assignment_delete
 from security.models import Persona
 from security.people import person_of
@@ -105,19 +105,17 @@ class PersonaPage(ConsoleView):
 
     def show_persona(self, persona: Persona, came_back: ConsoleForm | None = None) -> HttpResponse:
         """The page; with a form that came back, status 422."""
-        assignments = list(
-            persona.assignments.select_related("tool", "package", "assigned_by").order_by("-id")  # type: ignore[attr-defined]
-        )
+        assignments = persona.assignments.select_related("tool", "package", "assigned_by").order_by("-id")
         page = page_read(tools_assigned(persona.pk), self.request.GET, key="name", descending=False)
         return self.show(
             {
                 "persona": persona,
-                "assignments": assignments[:ROWS_SHOWN],
-                "assignment_count": len(assignments),
+                "assignments": list(assignments[:ROWS_SHOWN]),
+                "assignment_count": assignments.count(),
                 "grants": list(persona.grants.select_related("granted_by")[:ROWS_SHOWN]),
                 "tokens": list(persona.tokens.select_related("responsible")[:ROWS_SHOWN]),
                 "page": page,
-                "decisions": decisions_of(persona, page.rows, assignments),
+                "decisions": decisions_of(persona, page.rows),
                 "forms": PersonaForms.with_one(came_back),
                 "assignable": assignables(persona, ""),
             },
@@ -167,7 +165,9 @@ class AssignmentNew(PersonaPage):
 
 
 def _at_field(field: str, message: str) -> ToolHubError:
-    return ToolHubError(message, code="INVALID_REQUEST", errors=[{"pointer": f"/{field}", "message": message}])
+    return ToolHubError(
+        message, code="INVALID_REQUEST", errors=[{"pointer": f"/{field}", "message": message}]
+    )
 
 
 class GrantNew(AssignmentNew):
@@ -206,7 +206,9 @@ class TokenNew(AssignmentNew):
                 form.take(error)
             else:
                 self.template = "registry/token_created.html"
-                return self.show({"persona": persona, "token": token, "text": text, **_call_shape(persona, text)})
+                return self.show(
+                    {"persona": persona, "token": token, "text": text, **_call_shape(persona, text)}
+                )
         return self.show_persona(persona, form)
 
 
@@ -215,7 +217,11 @@ def _call_shape(persona: Persona, text: str) -> dict[str, str]:
     tool = tools_assigned(persona.pk).first()
     if tool is None or tool.active is None:
         return {"curl": ""}
-    return {"curl": curl_line(settings.PUBLIC_URL, tool.name, example_arguments(tool.active.definition), token=text)}
+    return {
+        "curl": curl_line(
+            settings.PUBLIC_URL, tool.name, example_arguments(tool.active.definition), token=text
+        )
+    }
 
 
 class PersonaSwitch(ConsoleView):
@@ -267,7 +273,10 @@ class AssignmentDelete(ConsoleView):
         return self.show(
             {
                 "title": f"Take {what} from {name}?",
-                "touched": [f"The next call of {scope} is answered as if it did not exist.", "Runs and audit stay."],
+                "touched": [
+                    f"The next call of {scope} is answered as if it did not exist.",
+                    "Runs and audit stay.",
+                ],
                 "action": "Take it back",
                 "back": f"{reverse('persona', args=[name])}#assignments",
             }
@@ -333,7 +342,7 @@ class TokenRevoke(ConsoleView):
             {
                 "title": f"Revoke the token {token.prefix}…?",
                 "touched": [
-                    f"It is used for: {token.name}. {token.responsible.get_username()} is responsible for it.",
+                    f"Used for {token.name}; {token.responsible.get_username()} is responsible for it.",
                     "The next call with it is refused; this cannot be undone.",
                 ],
                 "action": "Revoke it",

@@ -25,7 +25,7 @@ def entry(**data: object) -> Entry:
 CHANGES = {
     "UPDATE": "UPDATE audit_event SET kind = 'other'",
     "an UPDATE that changes nothing": "UPDATE audit_event SET kind = kind",
-    "an UPDATE of the leaf alone": "UPDATE audit_event SET leaf = canonical",
+    "an UPDATE of the leaf alone": "UPDATE audit_event SET leaf = leaf",
     "DELETE": "DELETE FROM audit_event",
 }
 

@@ -39,7 +39,9 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("TOOLHUB_", "PROMETHEUS_"))}
+    env = {
+        name: value for name, value in os.environ.items() if not name.startswith(("TOOLHUB_", "PROMETHEUS_"))
+    }
     env["TOOLHUB_DATA"] = str(tmp_path_factory.mktemp("hub") / "data")
     process = subprocess.Popen(
         [sys.executable, "manage.py", "up", "--port", str(port)],

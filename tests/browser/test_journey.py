@@ -100,13 +100,13 @@ def test_the_keyboard_searches_goes_places_and_helps(page: Page) -> None:
     page.goto("/tools/")
     page.keyboard.press("/")
     expect(page.get_by_label("Name of a tool or package")).to_be_focused()
-    page.keyboard.type("g r")
-    assert page.url.endswith("/tools/") or "q=" in page.url
+    page.keyboard.type("gr")
+    expect(page.get_by_label("Name of a tool or package")).to_have_value("gr")
     page.goto("/tools/")
     for key, address in (("r", "/runs/"), ("a", "/audit/"), ("t", "/tools/"), ("o", "/")):
         page.keyboard.press("g")
         page.keyboard.press(key)
-        page.wait_for_url(f"**{address}")
+        page.wait_for_url(re.compile(rf"//[^/]+{address}$"))
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("Search on this page")
     page.keyboard.press("Escape")

@@ -14,8 +14,8 @@ from core.errors import CODES, Code, ErrorClass, Severity, ToolHubError, error_o
 from core.openapi import PROBLEM, PROBLEMS
 from core.problems import as_toolhub_error, drf_exception_handler, problem
 
-# The statuses of the contract, and 500 for mistakes of the hub's own.
-STATUSES = {200, 400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 503}
+# The statuses of the contract, 410 for what age removed, and 500 for mistakes of the hub's own.
+STATUSES = {200, 400, 401, 403, 404, 405, 409, 410, 413, 422, 429, 500, 503}
 
 
 def body_of(error: ToolHubError) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from security.tokens import principal_find
 from tests.faults.conftest import Execute, executions
 from tests.processes import Processes, wait_for
 
-pytestmark = [pytest.mark.broker]
+pytestmark = [pytest.mark.faults]
 
 
 def armed(tmp_path: Path, place: str) -> tuple[dict[str, str], Path]:

@@ -35,7 +35,9 @@ def eyes_with(db: None) -> Eyes:
         person = User.objects.create_user(f"person-{User.objects.count()}")
         for name in names:
             app, _, codename = name.partition(".")
-            person.user_permissions.add(Permission.objects.get(content_type__app_label=app, codename=codename))
+            person.user_permissions.add(
+                Permission.objects.get(content_type__app_label=app, codename=codename)
+            )
         client = Client()
         client.force_login(person)
         return client

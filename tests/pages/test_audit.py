@@ -25,7 +25,9 @@ def shown(eyes: Client, query: str) -> list[str]:
     return [f"{event.kind} {event.subject_id}" for event in eyes.get(f"/audit/{query}").context["page"].rows]
 
 
-def test_the_list_is_narrowed_by_kind_actor_subject_and_text(eyes: Client, admin: User, persona: Persona) -> None:
+def test_the_list_is_narrowed_by_kind_actor_subject_and_text(
+    eyes: Client, admin: User, persona: Persona
+) -> None:
     grant_create(by=admin, persona=persona, capability="a:b", reason="why")
     other = persona_create(by=admin, name="other")
     assert shown(eyes, "") == [
@@ -55,7 +57,9 @@ def test_an_event_shows_its_text_and_that_the_leaf_fits(eyes: Client, made: Even
     assert "researcher" in body
 
 
-def test_a_text_that_was_changed_past_the_hub_is_told(eyes: Client, made: Event, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_that_was_changed_past_the_hub_is_told(
+    eyes: Client, made: Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("audit.views.leaf_hash", lambda text: hashlib.sha256(b"other" + text).digest())
     assert "does not fit its leaf" in eyes.get(f"/audit/{made.pk}/").content.decode()
 

@@ -24,7 +24,9 @@ def test_a_persona_is_made_and_recorded(eyes: Client) -> None:
     assert Event.objects.get(kind="persona.created").actor_name == "admin"
 
 
-@pytest.mark.parametrize(("name", "says"), [("Big Name", "Use a small letter"), ("", "required"), ("researcher", "exists already")])
+@pytest.mark.parametrize(
+    ("name", "says"), [("Big Name", "Use a small letter"), ("", "required"), ("researcher", "exists already")]
+)
 def test_a_bad_name_is_told_at_the_field(eyes: Client, persona: Persona, name: str, says: str) -> None:
     answer = eyes.post("/personas/new/", {"name": name})
     assert answer.status_code == 422
@@ -33,7 +35,9 @@ def test_a_bad_name_is_told_at_the_field(eyes: Client, persona: Persona, name: s
     assert Persona.objects.count() == 1
 
 
-def test_the_list_counts_what_a_persona_has(eyes: Client, admin: User, persona: Persona, assign: Callable[[str], None]) -> None:
+def test_the_list_counts_what_a_persona_has(
+    eyes: Client, admin: User, persona: Persona, assign: Callable[[str], None]
+) -> None:
     assign("echo")
     grant_create(by=admin, persona=persona, capability="a:b", reason="why")
     token_create(by=admin, persona=persona, name="here")
@@ -46,7 +50,9 @@ def test_the_list_is_narrowed_by_text(eyes: Client, admin: User, persona: Person
     assert [row.name for row in eyes.get("/personas/?q=invo").context["page"].rows] == ["clerk"]
 
 
-def test_a_tool_is_assigned_by_name_and_a_package_by_its_prefix(eyes: Client, persona: Persona, published: None) -> None:
+def test_a_tool_is_assigned_by_name_and_a_package_by_its_prefix(
+    eyes: Client, persona: Persona, published: None
+) -> None:
     assert eyes.post(f"{HERE}assignments/", {"target": "echo"}).status_code == 302
     assert eyes.post(f"{HERE}assignments/", {"target": "package:toolhub-system"}).status_code == 302
     assert set(persona.assignments.values_list("tool__name", "package__name")) == {
@@ -56,7 +62,9 @@ def test_a_tool_is_assigned_by_name_and_a_package_by_its_prefix(eyes: Client, pe
     assert Event.objects.filter(kind="assignment.created").count() == 2
 
 
-@pytest.mark.parametrize(("target", "says"), [("nothing", "There is no tool"), ("echo", "already"), ("", "required")])
+@pytest.mark.parametrize(
+    ("target", "says"), [("nothing", "There is no tool"), ("echo", "already"), ("", "required")]
+)
 def test_a_bad_assignment_is_told_at_the_field(
     eyes: Client, persona: Persona, assign: Callable[[str], None], target: str, says: str
 ) -> None:
@@ -67,14 +75,18 @@ def test_a_bad_assignment_is_told_at_the_field(
     assert Assignment.objects.count() == 1
 
 
-def test_the_picker_proposes_what_is_not_assigned_yet(eyes: Client, persona: Persona, assign: Callable[[str], None]) -> None:
+def test_the_picker_proposes_what_is_not_assigned_yet(
+    eyes: Client, persona: Persona, assign: Callable[[str], None]
+) -> None:
     assign("echo")
     body = eyes.get(f"{HERE}assignable/?target=e").content.decode()
     assert 'value="current_time"' in body
     assert 'value="echo"' not in body
 
 
-def test_taking_an_assignment_back_is_asked_first(eyes: Client, persona: Persona, assign: Callable[[str], None]) -> None:
+def test_taking_an_assignment_back_is_asked_first(
+    eyes: Client, persona: Persona, assign: Callable[[str], None]
+) -> None:
     assign("echo")
     address = f"{HERE}assignments/{Assignment.objects.get().pk}/remove/"
     assert "Take echo from researcher?" in eyes.get(address).content.decode()
@@ -122,7 +134,9 @@ def test_revoking_a_capability_is_asked_first(eyes: Client, admin: User, persona
     assert not Grant.objects.exists()
 
 
-def test_a_token_is_shown_once_and_works(eyes: Client, persona: Persona, assign: Callable[[str], None]) -> None:
+def test_a_token_is_shown_once_and_works(
+    eyes: Client, persona: Persona, assign: Callable[[str], None]
+) -> None:
     assign("echo")
     answer = eyes.post(f"{HERE}tokens/", {"name": "laptop", "days": "30"})
     text = re.search(r"thp_[A-Za-z0-9_-]{43}", answer.content.decode())
@@ -136,8 +150,17 @@ def test_a_token_is_shown_once_and_works(eyes: Client, persona: Persona, assign:
     assert text.group() not in Event.objects.get(kind="token.created").canonical
 
 
-@pytest.mark.parametrize(("form", "field"), [({"name": "x", "days": "0"}, "days"), ({"name": "", "days": "5"}, "name"), ({"name": "x", "days": "y"}, "days")])
-def test_a_bad_token_is_told_at_its_field(eyes: Client, persona: Persona, form: dict[str, str], field: str) -> None:
+@pytest.mark.parametrize(
+    ("form", "field"),
+    [
+        ({"name": "x", "days": "0"}, "days"),
+        ({"name": "", "days": "5"}, "name"),
+        ({"name": "x", "days": "y"}, "days"),
+    ],
+)
+def test_a_bad_token_is_told_at_its_field(
+    eyes: Client, persona: Persona, form: dict[str, str], field: str
+) -> None:
     answer = eyes.post(f"{HERE}tokens/", form)
     assert answer.status_code == 422
     assert f'id="token_{field}_error"' in answer.content.decode()
@@ -169,7 +192,9 @@ def test_switching_off_twice_leaves_it_off(eyes: Client, persona: Persona) -> No
     assert Event.objects.filter(kind="persona.switched_off").count() == 1
 
 
-def test_what_it_may_call_gives_the_reason_for_a_no(eyes: Client, persona: Persona, assign: Callable[[str], None]) -> None:
+def test_what_it_may_call_gives_the_reason_for_a_no(
+    eyes: Client, persona: Persona, assign: Callable[[str], None]
+) -> None:
     assign("echo")
     assert "echo is assigned: by name." in eyes.get(HERE).content.decode()
     eyes.post(f"{HERE}switch/", {"on": "no"})
@@ -178,14 +203,18 @@ def test_what_it_may_call_gives_the_reason_for_a_no(eyes: Client, persona: Perso
     assert "Switch the persona on." in body
 
 
-def test_a_package_assignment_shows_its_tools_with_the_way(eyes: Client, persona: Persona, assign: Callable[[str], None]) -> None:
+def test_a_package_assignment_shows_its_tools_with_the_way(
+    eyes: Client, persona: Persona, assign: Callable[[str], None]
+) -> None:
     assign("toolhub-system")
     rows = eyes.get(HERE).context["decisions"]
     assert [(row.tool.name, row.decision.allowed) for row in rows] == [("current_time", True)]
     assert "with the package toolhub-system" in eyes.get(HERE).content.decode()
 
 
-def test_a_row_of_another_persona_is_not_found_under_this_one(eyes: Client, admin: User, persona: Persona) -> None:
+def test_a_row_of_another_persona_is_not_found_under_this_one(
+    eyes: Client, admin: User, persona: Persona
+) -> None:
     other = persona_create(by=admin, name="other")
     grant = grant_create(by=admin, persona=other, capability="a:b", reason="why")
     token, _ = token_create(by=admin, persona=other, name="there")

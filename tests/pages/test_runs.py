@@ -54,7 +54,9 @@ def test_the_list_is_narrowed_by_tool_persona_status_and_text(eyes: Client, call
     assert shown(eyes, f"?q={one.pk}") == [one]
 
 
-@pytest.mark.parametrize("query", ["?status=nonsense", "?since=soon", "?after=nonsense", "?before=1", "?since=99999999"])
+@pytest.mark.parametrize(
+    "query", ["?status=nonsense", "?since=soon", "?after=nonsense", "?before=1", "?since=99999999"]
+)
 def test_a_filter_that_makes_no_sense_is_left_aside(eyes: Client, calls: Call, query: str) -> None:
     calls("echo", {"text": "one"})
     assert len(shown(eyes, query)) == 1
@@ -82,7 +84,10 @@ def test_links_of_pages_keep_the_filters(eyes: Client, calls: Call) -> None:
     for number in range(26):
         calls("echo", {"text": str(number)})
     page = eyes.get("/runs/?tool=echo&status=completed&q=")
-    assert f'href="?tool=echo&amp;status=completed&amp;after={page.context["page"].after}"' in page.content.decode()
+    assert (
+        f'href="?tool=echo&amp;status=completed&amp;after={page.context["page"].after}"'
+        in page.content.decode()
+    )
 
 
 def test_a_run_shows_arguments_result_hashes_and_its_record(eyes: Client, calls: Call) -> None:
@@ -113,7 +118,9 @@ def test_who_may_not_see_the_audit_sees_no_leaf_events(eyes_with: Callable[..., 
     assert "/audit/" not in body
 
 
-def test_an_open_run_refreshes_itself_and_a_finished_one_does_not(eyes: Client, waiting: Run, calls: Call) -> None:
+def test_an_open_run_refreshes_itself_and_a_finished_one_does_not(
+    eyes: Client, waiting: Run, calls: Call
+) -> None:
     assert "data-live" in eyes.get(f"/runs/{waiting.pk}/").content.decode()
     calls("echo", {"text": "quick"})
     done = Run.objects.get(status=Status.COMPLETED)

@@ -65,7 +65,9 @@ def test_a_tool_shows_its_contract_arguments_and_call(eyes: Client) -> None:
     assert "$TOKEN" in body
 
 
-def test_a_tool_says_who_sees_it_and_how(eyes: Client, persona: Persona, assign: Callable[[str], None]) -> None:
+def test_a_tool_says_who_sees_it_and_how(
+    eyes: Client, persona: Persona, assign: Callable[[str], None]
+) -> None:
     assert "No persona sees it" in eyes.get("/tools/echo/").content.decode()
     assign("toolhub-data")
     body = eyes.get("/tools/echo/").content.decode()

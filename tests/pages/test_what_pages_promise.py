@@ -19,6 +19,8 @@ PAGES = {
     "/personas/researcher/": "security.view_persona",
     "/personas/researcher/switch/": "security.change_persona",
     "/runs/": "execution.view_run",
+    "/schedules/": "execution.view_schedule",
+    "/schedules/new/": "execution.add_schedule",
     "/audit/": "audit.view_event",
     "/audit/1/": "audit.view_event",
     "/api/docs": "",

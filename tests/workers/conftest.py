@@ -12,22 +12,26 @@ from django.conf import settings
 
 from tests.execution.fixtures import fx
 from tests.processes import Processes, running
+from toolhub.celery_config import QUEUES
 
 __all__ = ["fx"]
 
 
-def queue_purge() -> int:
-    """Empties the broker; returns how many bells were lost."""
+def queues_purge() -> dict[str, int]:
+    """Empties the broker; returns how many bells were lost, by queue where there were any."""
+    lost = {}
     with current_app.connection_for_write() as wire:
-        queue = kombu.Queue(f"{settings.QUEUE_PREFIX}default").bind(wire.default_channel)
-        queue.declare()
-        return int(queue.purge() or 0)
+        for name in QUEUES:
+            queue = kombu.Queue(f"{settings.QUEUE_PREFIX}{name}").bind(wire.default_channel)
+            queue.queue_declare()
+            lost[name] = int(queue.purge() or 0)
+    return {name: count for name, count in lost.items() if count}
 
 
 @pytest.fixture
 def hub(transactional_db: None) -> Iterator[Processes]:
     """Processes of a hub with leases of 3 s, and no bell from an earlier test."""
-    queue_purge()
+    queues_purge()
     yield from running()
 
 
@@ -37,7 +41,8 @@ class Began:
     def __init__(self, path: Path) -> None:
         os.mkfifo(path)
         self.path = str(path)
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        # For writing, too: so that the pipe does not end with a tool that was killed.
+        self._descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK)
 
     def wait(self, seconds: float = 60.0) -> tuple[str, int]:
         """Run and attempt that began. Raises AssertionError when none does."""

