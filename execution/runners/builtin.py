@@ -168,7 +168,9 @@ def _checked(call: Call, done: Outcome) -> Outcome:
     problems = problems_of(validator, done.data) if validator else []
     if problems:
         message = "The tool's result does not fit its schema."
-        return _unfit(done, failure("INVALID_OUTPUT", message, at=done.ended_at, details={"errors": problems}))
+        return _unfit(
+            done, failure("INVALID_OUTPUT", message, at=done.ended_at, details={"errors": problems})
+        )
     return done
 
 

@@ -118,6 +118,7 @@ RESULT_ANSWER = OpenApiResponse(
 ACCEPTED_ANSWER = OpenApiResponse(RESULT, description="Accepted, not finished; see Location.")
 EXECUTE: dict[str, Any] = {
     "operation_id": "tool_execute",
+    "auth": [{"personaToken": []}],
     "summary": "Call a tool",
     "request": {"application/json": CALL},
     "parameters": [PREFER, KEY],

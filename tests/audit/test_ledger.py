@@ -22,6 +22,11 @@ def entry(**data: object) -> Entry:
     return Entry("test.happened", Actor("person", "7", "Ada"), "thing", "a/b", data, RUN)
 
 
+def raw(statement: str) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
 CHANGES = {
     "UPDATE": "UPDATE audit_event SET kind = 'other'",
     "an UPDATE that changes nothing": "UPDATE audit_event SET kind = kind",
@@ -35,9 +40,8 @@ CHANGES = {
 def test_raw_sql_cannot_change_the_ledger(statement: str) -> None:
     record(entry())
     before = list(Event.objects.values_list("id", "kind", "canonical", "leaf"))
-    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
+    with pytest.raises(DatabaseError, match="append-only"):
+        raw(statement)
     assert list(Event.objects.values_list("id", "kind", "canonical", "leaf")) == before
 
 
@@ -60,10 +64,11 @@ def test_a_replacing_insert_is_refused() -> None:
     values = f"SELECT {columns.replace('kind,', chr(39) + 'forged' + chr(39) + ',', 1)} FROM audit_event"
     statement = f"INSERT OR REPLACE INTO audit_event ({columns}) {values}"
     if connection.vendor == "postgresql":
-        statement = f"INSERT INTO audit_event ({columns}) {values} ON CONFLICT (id) DO UPDATE SET kind = 'forged'"
-    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
+        statement = (
+            f"INSERT INTO audit_event ({columns}) {values} ON CONFLICT (id) DO UPDATE SET kind = 'forged'"
+        )
+    with pytest.raises(DatabaseError, match="append-only"):
+        raw(statement)
     assert Event.objects.get(pk=event.pk).kind == "test.happened"
 
 
@@ -72,15 +77,16 @@ def test_truncate_is_refused() -> None:
     if connection.vendor != "postgresql":
         pytest.skip("only PostgreSQL has TRUNCATE")
     record(entry())
-    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("TRUNCATE audit_event CASCADE")
+    with pytest.raises(DatabaseError, match="append-only"):
+        raw("TRUNCATE audit_event CASCADE")
     assert Event.objects.count() == 1
 
 
 @pytest.mark.django_db
 def test_an_event_is_canonical_and_its_leaf_is_the_rfc_6962_hash() -> None:
-    row = Event.objects.get(pk=record(entry(z=1, a=[5.0, 1e21, "é\u2028", None], **{"\U0001f600": "\ue000"})).pk)
+    row = Event.objects.get(
+        pk=record(entry(z=1, a=[5.0, 1e21, "é\u2028", None], **{"\U0001f600": "\ue000"})).pk
+    )
     body = {
         "at": row.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00"),
         "kind": "test.happened",
@@ -114,10 +120,14 @@ def test_nothing_is_recorded_outside_a_transaction() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_rollback_takes_the_event_and_the_change_back() -> None:
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
-        Persona.objects.create(name="ghost")
-        record(entry())
-        raise ZeroDivisionError
+    def change() -> None:
+        with transaction.atomic():
+            Persona.objects.create(name="ghost")
+            record(entry())
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        change()
     assert (Persona.objects.count(), Event.objects.count()) == (0, 0)
 
 

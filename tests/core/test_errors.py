@@ -41,7 +41,9 @@ def test_every_code_of_the_contract_that_can_occur_so_far_is_there() -> None:
 
 
 def test_every_class_of_error_has_a_code_of_the_tree() -> None:
-    classes = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, ToolHubError)]
+    classes = [
+        each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, ToolHubError)
+    ]
     assert len(classes) >= 7
     for each in classes:
         assert each.code in CODES
@@ -114,7 +116,9 @@ TRANSLATIONS: list[tuple[Exception, str, int]] = [
 
 
 @pytest.mark.parametrize(("raised", "code", "status"), TRANSLATIONS, ids=lambda v: type(v).__name__)
-def test_what_frameworks_raise_is_told_in_the_hubs_own_terms(raised: Exception, code: str, status: int) -> None:
+def test_what_frameworks_raise_is_told_in_the_hubs_own_terms(
+    raised: Exception, code: str, status: int
+) -> None:
     error = as_toolhub_error(raised)
     assert error is not None
     assert (error.code, error.known.status) == (code, status)
@@ -142,7 +146,9 @@ def test_an_unexpected_error_is_500_without_trace_or_path() -> None:
 
 
 def test_a_tools_own_code_has_class_execution_and_severity_medium() -> None:
-    made = error_object("FX_OWN", "m", recoverable=False, retryable=True, suggestions=("s",), details={"a": 1})
+    made = error_object(
+        "FX_OWN", "m", recoverable=False, retryable=True, suggestions=("s",), details={"a": 1}
+    )
     assert made == {
         "code": "FX_OWN",
         "type": "execution",

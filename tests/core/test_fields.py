@@ -24,7 +24,9 @@ VALUES: list[Any] = [
 
 def release(manifest: Any) -> Release:
     package, _ = Package.objects.get_or_create(name="kept")
-    return Release.objects.create(package=package, version="1.0.0", digest="d", manifest=manifest, runner="r", entry="e")
+    return Release.objects.create(
+        package=package, version="1.0.0", digest="d", manifest=manifest, runner="r", entry="e"
+    )
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda v: repr(v)[:30])

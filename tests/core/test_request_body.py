@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from execution.models import Run
+
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]
 URL = "/api/v1/tools/echo/execute"
@@ -76,7 +78,11 @@ def test_the_body_is_json_whatever_its_content_type(
 ) -> None:
     assign("echo")
     response = client.generic(
-        "POST", URL, b'{"arguments":{"text":"hello"}}', content_type, HTTP_AUTHORIZATION=f"Bearer {token_text}"
+        "POST",
+        URL,
+        b'{"arguments":{"text":"hello"}}',
+        content_type,
+        HTTP_AUTHORIZATION=f"Bearer {token_text}",
     )
     assert response.status_code == 200
     assert response.json()["data"] == {"text": "hello"}
@@ -97,8 +103,6 @@ def test_the_place_of_the_fault_is_told(call: Call, assign: Callable[[str], None
 
 
 def test_a_body_that_is_refused_leaves_no_run(call: Call, assign: Callable[[str], None]) -> None:
-    from execution.models import Run
-
     assign("echo")
     call("echo", body=b"{")
     assert not Run.objects.exists()

@@ -15,7 +15,9 @@ def test_a_well_formed_id_is_taken(client: Client, given: str) -> None:
     assert client.get(PATH, HTTP_X_REQUEST_ID=given)["X-Request-ID"] == given
 
 
-@pytest.mark.parametrize("given", ["", "short", "x" * 65, "with space", "new\nline-of-log", "<script>alert", "é" * 10])
+@pytest.mark.parametrize(
+    "given", ["", "short", "x" * 65, "with space", "new\nline-of-log", "<script>alert", "é" * 10]
+)
 def test_any_other_is_replaced_by_one_of_our_own(client: Client, given: str) -> None:
     made = client.get(PATH, HTTP_X_REQUEST_ID=given)["X-Request-ID"]
     assert made != given

@@ -61,7 +61,7 @@ def test_processes_that_write_and_read_at_once_lose_nothing_and_read_nothing_twi
         reader.join(60)
         assert reader.exitcode == 0
     assert taken == Counter(range(2 * MESSAGES))
-    assert [name for name in os.listdir(tmp_path / "bells")] == []
+    assert os.listdir(tmp_path / "bells") == []
 
 
 def channel(folder: Path) -> Any:

@@ -56,7 +56,12 @@ def test_a_claim_is_a_lease_an_attempt_and_an_event(make_run: MakeRun, settings:
     assert lease is not None
     assert (lease.run.pk, lease.attempt) == (run.pk, 1)
     run.refresh_from_db()
-    assert (run.status, run.attempt, run.lease_token, run.started_at) == (Status.RUNNING, 1, lease.token, None)
+    assert (run.status, run.attempt, run.lease_token, run.started_at) == (
+        Status.RUNNING,
+        1,
+        lease.token,
+        None,
+    )
     attempt = Attempt.objects.get()
     assert (attempt.number, attempt.lease_token, attempt.started_at) == (1, lease.token, None)
     assert [event.kind for event in RunEvent.objects.all()] == ["RUN_CLAIMED"]
@@ -164,7 +169,9 @@ def test_rights_that_were_lost_meanwhile_end_the_run_before_its_start(
 
 
 @pytest.mark.django_db
-def test_a_capability_that_was_revoked_meanwhile_ends_the_run(make_run: MakeRun, admin: User, persona: Persona) -> None:
+def test_a_capability_that_was_revoked_meanwhile_ends_the_run(
+    make_run: MakeRun, admin: User, persona: Persona
+) -> None:
     grant = grant_create(by=admin, persona=persona, capability="file", reason="test")
     make_run("fx_capable", arguments={})
     grant_revoke(by=admin, grant=grant)
@@ -182,7 +189,9 @@ def test_a_version_that_was_withdrawn_meanwhile_ends_the_run(make_run: MakeRun) 
 
 
 @pytest.mark.django_db
-def test_what_expired_after_the_acceptance_does_not_matter(make_run: MakeRun, admin: User, persona: Persona) -> None:
+def test_what_expired_after_the_acceptance_does_not_matter(
+    make_run: MakeRun, admin: User, persona: Persona
+) -> None:
     grant = grant_create(by=admin, persona=persona, capability="file", reason="test")
     make_run("fx_capable", arguments={}, created_at=timezone.now() - timedelta(minutes=10))
     past = timezone.now() - timedelta(minutes=5)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -72,7 +73,9 @@ def test_the_hash_is_over_the_very_bytes_that_the_caller_gets(call: Call, fx: Pa
     assert bytes(Run.objects.get().result_hash or b"").hex() == meta["result_hash"]
 
 
-def test_the_same_call_gives_the_same_bytes_whatever_the_order_of_its_members(call: Call, fx: Package) -> None:
+def test_the_same_call_gives_the_same_bytes_whatever_the_order_of_its_members(
+    call: Call, fx: Package
+) -> None:
     first = call("fx_echo", body=b'{"arguments":{"value":{"a":1,"b":2.0}}}').json()
     second = call("fx_echo", body=b'{"arguments":{"value":{"b":2,"a":1}}}').json()
     for name in ("arguments_hash", "result_hash"):
@@ -140,8 +143,20 @@ def test_an_argument_reaches_the_tool_as_its_annotation_says(call: Call, fx: Pac
 
 def test_a_tool_that_takes_longer_than_it_may_is_a_timeout(call: Call, fx: Package) -> None:
     body = call("fx_sleep", body={"arguments": {"seconds": 0.2}, "limits": {"timeoutMs": 50}}).json()
-    assert (body["success"], body["error"]["code"], body["metadata"]["status"]) == (False, "TIMEOUT", "timeout")
+    assert (body["success"], body["error"]["code"], body["metadata"]["status"]) == (
+        False,
+        "TIMEOUT",
+        "timeout",
+    )
     assert body["data"] is None
+
+
+@pytest.mark.xfail(strict=True, reason="inline, builtin.run looks at the time only after the tool has ended")
+def test_the_caller_of_a_tool_that_hangs_is_answered_in_time(call: Call, fx: Package) -> None:
+    begun = time.monotonic()
+    body = call("fx_sleep", body={"arguments": {"seconds": 4}, "limits": {"timeoutMs": 100}}).json()
+    assert body["error"]["code"] == "TIMEOUT"
+    assert time.monotonic() - begun < 3.5
 
 
 def test_time_and_chance_of_a_bounded_tool_are_the_runs_own(call: Call, fx: Package) -> None:
@@ -173,7 +188,9 @@ def test_context_members_are_default_when_absent(call: Call, fx: Package) -> Non
     assert (data["session_id"], data["agent_id"], data["project"]) == ("default", "default", None)
 
 
-def test_a_call_leaves_one_attempt_three_events_and_two_entries_of_the_ledger(call: Call, fx: Package) -> None:
+def test_a_call_leaves_one_attempt_three_events_and_two_entries_of_the_ledger(
+    call: Call, fx: Package
+) -> None:
     before = Event.objects.count()
     call("fx_echo", {"value": 1})
     assert (Run.objects.count(), Attempt.objects.count(), RunEvent.objects.count()) == (1, 1, 3)
@@ -204,7 +221,9 @@ def test_the_ledger_tells_of_the_call_without_its_payload(call: Call, fx: Packag
 def test_the_commitments_in_the_ledger_can_be_verified_with_the_salt(call: Call, fx: Package) -> None:
     call("fx_echo", {"value": [1, "é"]})
     run = Run.objects.get()
-    accepted, outcome = (json.loads(e.canonical)["data"] for e in Event.objects.filter(run_id=run.pk).order_by("id"))
+    accepted, outcome = (
+        json.loads(e.canonical)["data"] for e in Event.objects.filter(run_id=run.pk).order_by("id")
+    )
     salt = bytes(run.salt)
     assert len(salt) == 16
 

@@ -52,7 +52,9 @@ def test_unassigned_and_unknown_tools_look_alike(call: Call, published: None, su
     assert set(unassigned.headers) == set(unknown.headers)
 
 
-def test_an_assignment_that_is_taken_back_is_gone_on_the_next_call(call: Call, assign: Assign, admin: User) -> None:
+def test_an_assignment_that_is_taken_back_is_gone_on_the_next_call(
+    call: Call, assign: Assign, admin: User
+) -> None:
     assign("echo")
     assignment_delete(by=admin, assignment=Assignment.objects.get())
     refused(call("echo", {"text": "a"}), 404, "TOOL_NOT_FOUND")
@@ -136,7 +138,9 @@ def test_a_version_that_was_taken_away_is_403_on_the_next_call(
 
 def test_arguments_that_do_not_fit_are_422_with_a_pointer_to_each(call: Call, assign: Assign) -> None:
     assign("calculate")
-    body = refused(call("calculate", {"operation": "power", "num1": "1", "num2": 2}), 422, "INVALID_ARGUMENTS")
+    body = refused(
+        call("calculate", {"operation": "power", "num1": "1", "num2": 2}), 422, "INVALID_ARGUMENTS"
+    )
     assert {error["pointer"] for error in body["errors"]} == {"/arguments/operation", "/arguments/num1"}
     assert all(error["message"] for error in body["errors"])
 
@@ -149,7 +153,9 @@ def test_missing_wrong_and_further_arguments_are_422(call: Call, assign: Assign,
     refused(call("echo", body=body), 422, "INVALID_ARGUMENTS")
 
 
-@pytest.mark.parametrize("member", ["argument", "Arguments", "principal", "run_id", "timeout_ms", "a/b", "m~n", ""])
+@pytest.mark.parametrize(
+    "member", ["argument", "Arguments", "principal", "run_id", "timeout_ms", "a/b", "m~n", ""]
+)
 def test_a_member_that_nobody_knows_is_422_with_its_pointer(call: Call, assign: Assign, member: str) -> None:
     assign("echo")
     body = refused(call("echo", body={"arguments": {"text": "a"}, member: 1}), 422, "UNKNOWN_MEMBER")
@@ -195,7 +201,9 @@ def test_a_body_that_is_no_object_is_422(call: Call, assign: Assign, raw: bytes)
 
 
 @pytest.mark.parametrize("level", ["strict", "paranoid"])
-def test_isolation_that_a_built_in_tool_cannot_have_is_refused(call: Call, assign: Assign, level: str) -> None:
+def test_isolation_that_a_built_in_tool_cannot_have_is_refused(
+    call: Call, assign: Assign, level: str
+) -> None:
     assign("echo")
     body = {"arguments": {"text": "a"}, "isolation_level": level}
     refused(call("echo", body=body), 422, "SANDBOX_UNAVAILABLE")
@@ -238,7 +246,9 @@ def test_invalid_arguments_are_recorded_by_pointers_alone(call: Call, assign: As
     assert json.loads(event.canonical)["data"]["errors"] == ["/arguments/text"]
 
 
-def test_many_refusals_are_one_event_and_a_count(call: Call, published: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_refusals_are_one_event_and_a_count(
+    call: Call, published: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also when each names another tool: names that do not exist are without number."""
     monkeypatch.setattr("audit.denials.time.time", lambda: 1_800_000_000.0)
     for number in range(5):

@@ -28,7 +28,10 @@ def done(data: Any = 7) -> Outcome:
 def everything() -> list[Any]:
     models = (Attempt, Event)
     rows: list[Any] = [list(model.objects.order_by("pk").values()) for model in models]  # type: ignore[attr-defined]
-    return [*rows, list(Run.objects.values("status", "result", "error", "completed_at", "outcome_leaf", "attempt"))]
+    return [
+        *rows,
+        list(Run.objects.values("status", "result", "error", "completed_at", "outcome_leaf", "attempt")),
+    ]
 
 
 def kinds() -> list[str]:
@@ -110,7 +113,9 @@ def test_an_unknown_outcome_is_not_resolved_where_a_newer_attempt_exists(leased:
     old = leased("fx_count", attempt=1)
     token = uuid.uuid4()
     Run.objects.update(attempt=2, lease_token=token)
-    Attempt.objects.create(run=old.run, number=2, lease_token=token, worker="w", claimed_at=NOW, started_at=NOW)
+    Attempt.objects.create(
+        run=old.run, number=2, lease_token=token, worker="w", claimed_at=NOW, started_at=NOW
+    )
     runs_reap()
     assert Run.objects.get().status == Status.OUTCOME_UNKNOWN
     assert run_finish(old, done()) is False

@@ -111,7 +111,9 @@ def test_the_steward_removes_only_keys_that_are_over(call: Call, fx: Package) ->
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("tool", ["fx_echo", "fx_count"])
-def test_fifty_equal_calls_at_once_are_one_run(fx: Package, token_text: str, tmp_path: Path, tool: str) -> None:
+def test_fifty_equal_calls_at_once_are_one_run(
+    fx: Package, token_text: str, tmp_path: Path, tool: str
+) -> None:
     file = tmp_path / "world"
     arguments = {"value": 1} if tool == "fx_echo" else {"file": str(file)}
     raw = orjson.dumps({"arguments": arguments, "limits": {"timeoutMs": 1000}})

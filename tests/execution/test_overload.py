@@ -81,7 +81,9 @@ def test_a_refusal_that_cannot_be_recorded_is_503(call: Call, fx: Package) -> No
 
 
 @pytest.mark.django_db
-def test_beyond_the_bound_of_the_queue_it_is_503_and_nothing_is_accepted(call: Call, fx: Package, settings: Any) -> None:
+def test_beyond_the_bound_of_the_queue_it_is_503_and_nothing_is_accepted(
+    call: Call, fx: Package, settings: Any
+) -> None:
     settings.QUEUE_MAX = 2
     for _ in range(2):
         assert call("fx_echo", {"value": 1}, HTTP_PREFER="respond-async").status_code == 202

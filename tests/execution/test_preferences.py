@@ -37,7 +37,9 @@ HEADERS = [
 
 
 @pytest.mark.parametrize(("header", "seconds", "detached"), HEADERS)
-def test_a_header_is_read_and_what_is_unknown_in_it_ignored(header: str, seconds: float, detached: bool) -> None:
+def test_a_header_is_read_and_what_is_unknown_in_it_ignored(
+    header: str, seconds: float, detached: bool
+) -> None:
     assert manner_read(header) == Manner(seconds, detached)
 
 
@@ -53,7 +55,9 @@ def test_a_query_that_is_no_number_of_seconds_is_refused(text: str) -> None:
 
 
 @pytest.mark.django_db
-def test_respond_async_is_202_with_the_runs_address(call: Call, fx: Package, client: Client, token_text: str) -> None:
+def test_respond_async_is_202_with_the_runs_address(
+    call: Call, fx: Package, client: Client, token_text: str
+) -> None:
     response = call("fx_echo", {"value": 1}, HTTP_PREFER="respond-async")
     assert response.status_code == 202
     run = Run.objects.get()

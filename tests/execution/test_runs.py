@@ -10,6 +10,7 @@ from django.test import Client
 
 from audit.models import Event
 from execution.models import Run, Status
+from execution.runs.reaper import runs_reap
 from execution.runs.worker import queue_work
 from registry.models import Package
 from registry.services import assignment_create
@@ -41,12 +42,18 @@ def test_a_run_without_an_outcome_is_200_with_the_state_of_now(ask: Ask, make_ru
     response = ask(str(make_run().pk))
     assert response.status_code == 200
     body = response.json()
-    assert (body["success"], body["metadata"]["status"], body["metadata"]["completed_at"]) == (None, "pending", None)
+    assert (body["success"], body["metadata"]["status"], body["metadata"]["completed_at"]) == (
+        None,
+        "pending",
+        None,
+    )
     assert response["Retry-After"]
 
 
 @pytest.mark.parametrize("rest", ["", "/events", "?wait=1"])
-def test_another_personas_run_does_not_exist(ask: Ask, make_run: MakeRun, admin: User, fx: Package, rest: str) -> None:
+def test_another_personas_run_does_not_exist(
+    ask: Ask, make_run: MakeRun, admin: User, fx: Package, rest: str
+) -> None:
     other = Persona.objects.create(name="other")
     assignment_create(by=admin, persona=other, package=fx)
     _, text = token_create(by=admin, persona=other, name="n")
@@ -94,7 +101,9 @@ def test_a_failed_call_has_event_420_with_its_error(call: Call, fx: Package, ask
     assert failed["data"] == {"toolName": "fx_boom", "error": ask(run_id).json()["error"]}
 
 
-def test_events_are_counted_from_one_and_can_be_read_from_a_number_on(call: Call, fx: Package, ask: Ask) -> None:
+def test_events_are_counted_from_one_and_can_be_read_from_a_number_on(
+    call: Call, fx: Package, ask: Ask
+) -> None:
     run_id = call("fx_echo", {"value": 7}).json()["metadata"]["run_id"]
     every = events_of(ask, run_id)
     assert [event["seq"] for event in every] == list(range(1, len(every) + 1))
@@ -103,11 +112,15 @@ def test_events_are_counted_from_one_and_can_be_read_from_a_number_on(call: Call
     assert events_of(ask, run_id, "?after=x") == every
 
 
-def test_events_can_be_read_as_a_stream(client: Client, token_text: str, call: Call, fx: Package, ask: Ask) -> None:
+def test_events_can_be_read_as_a_stream(
+    client: Client, token_text: str, call: Call, fx: Package, ask: Ask
+) -> None:
     """WHATWG HTML §9.2: id, event and data lines, an empty line after each event."""
     run_id = call("fx_echo", {"value": 7}).json()["metadata"]["run_id"]
     response = client.get(
-        f"/api/v1/runs/{run_id}/events", HTTP_ACCEPT="text/event-stream", HTTP_AUTHORIZATION=f"Bearer {token_text}"
+        f"/api/v1/runs/{run_id}/events",
+        HTTP_ACCEPT="text/event-stream",
+        HTTP_AUTHORIZATION=f"Bearer {token_text}",
     )
     assert response["Content-Type"] == "text/event-stream"
     blocks = b"".join(response.streaming_content).decode().split("\n\n")[:-1]
@@ -132,8 +145,6 @@ def test_a_run_that_waits_is_cancelled_at_once(ask: Ask, make_run: MakeRun) -> N
 
 
 def test_a_run_that_the_reaper_gave_back_is_cancelled_at_once_too(ask: Ask, leased: Any) -> None:
-    from execution.runs.reaper import runs_reap
-
     run = leased("fx_echo").run
     assert runs_reap() == 1
     assert ask(f"{run.pk}/cancel", "POST").json() == {"cancelled": True}

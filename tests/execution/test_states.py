@@ -107,7 +107,9 @@ def test_the_database_lets_every_move_of_the_table_pass(make_run: MakeRun) -> No
 @pytest.mark.parametrize("status", sorted(FINAL))
 @pytest.mark.parametrize("column", ["result", "result_hash", "error", "completed_at", "outcome_leaf"])
 @pytest.mark.parametrize("erase", [False, True])
-def test_an_outcome_cannot_be_changed_by_raw_sql(make_run: MakeRun, status: Status, column: str, erase: bool) -> None:
+def test_an_outcome_cannot_be_changed_by_raw_sql(
+    make_run: MakeRun, status: Status, column: str, erase: bool
+) -> None:
     kept: dict[str, Any] = {
         "result": {"a": 1},
         "result_hash": b"h" * 32,

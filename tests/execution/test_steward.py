@@ -5,11 +5,10 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 
 from execution.models import Run, Status
 from execution.runs import bells
@@ -86,7 +85,9 @@ def test_a_bell_that_nobody_heard_is_rung_again_after_a_while(
     assert one.top_up() == 1
 
 
-def test_a_bell_that_could_not_be_sent_does_not_count(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bell_that_could_not_be_sent_does_not_count(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_run()
     one = Bells(slots=2)
     monkeypatch.setattr(bells, "ring", lambda queue: False)
@@ -155,8 +156,6 @@ def test_a_duty_is_performed_by_one_steward_at_a_time() -> None:
 def test_a_duty_that_fails_takes_its_changes_back_and_the_others_go_on(
     make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from django.db import OperationalError
-
     make_run()
     stop = threading.Event()
 

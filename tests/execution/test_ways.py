@@ -23,7 +23,16 @@ def way(call: Call, tool: str, arguments: Any, prefer: str) -> dict[str, Any]:
     attempt = Attempt.objects.get(run=run)
     events = [(e.kind, sorted(e.data)) for e in RunEvent.objects.filter(run=run) if e.kind != "RUN_CLAIMED"]
     ledger = list(Event.objects.filter(run_id=run.pk).order_by("id").values_list("kind", flat=True))
-    columns = ("status", "attempt", "arguments", "request", "timeout_ms", "max_output_bytes", "result", "error")
+    columns = (
+        "status",
+        "attempt",
+        "arguments",
+        "request",
+        "timeout_ms",
+        "max_output_bytes",
+        "result",
+        "error",
+    )
     assert run.events_count == run.events.count()
     assert (run.started_at is None, run.completed_at is None) == (False, False)
     return {
@@ -52,7 +61,9 @@ def test_both_ways_leave_the_same_behind(call: Call, fx: Package, tool: str, arg
     assert way(call, tool, arguments, "wait=30") == way(call, tool, arguments, "respond-async")
 
 
-def test_an_impure_tool_is_started_in_the_record_before_it_works(call: Call, fx: Package, tmp_path: Any) -> None:
+def test_an_impure_tool_is_started_in_the_record_before_it_works(
+    call: Call, fx: Package, tmp_path: Any
+) -> None:
     body = {"arguments": {"file": str(tmp_path / "world")}, "limits": {"timeoutMs": 1000}}
     response = call("fx_count", body=body)
     assert (response.status_code, response.json()["data"]) == (200, {"attempt": 1})

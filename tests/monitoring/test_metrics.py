@@ -54,7 +54,9 @@ def test_open_runs_are_counted_by_queue_and_status(client: Client, make_run: Any
     figures = samples(client)
     assert of(figures, "toolhub_runs_open", queue="default", status="pending") == 2
     assert of(figures, "toolhub_runs_open", queue="sandbox", status="outcome_unknown") == 1
-    assert not any(("status", "completed") in labels for name, labels in figures if name == "toolhub_runs_open")
+    assert not any(
+        ("status", "completed") in labels for name, labels in figures if name == "toolhub_runs_open"
+    )
 
 
 def test_callers_cannot_make_new_series(client: Client) -> None:
@@ -79,9 +81,18 @@ def test_without_a_token_only_this_machine_may_read(client: Client, address: str
 
 @pytest.mark.parametrize(
     ("given", "status"),
-    [("Bearer right", 200), ("Bearer wrong", 404), ("right", 404), ("", 404), ("Bearer right ", 404), ("Bearer é", 404)],
+    [
+        ("Bearer right", 200),
+        ("Bearer wrong", 404),
+        ("right", 404),
+        ("", 404),
+        ("Bearer right ", 404),
+        ("Bearer é", 404),
+    ],
 )
-def test_with_a_token_set_only_who_has_it_may_read(client: Client, settings: Any, given: str, status: int) -> None:
+def test_with_a_token_set_only_who_has_it_may_read(
+    client: Client, settings: Any, given: str, status: int
+) -> None:
     settings.METRICS_TOKEN = "right"
     response = client.get("/metrics", HTTP_AUTHORIZATION=given, REMOTE_ADDR="192.0.2.7")
     assert response.status_code == status

@@ -54,7 +54,13 @@ def counts() -> tuple[int, ...]:
 def test_the_catalogue_is_published_once() -> None:
     first = catalogue_sync("catalogue")
     assert len(first) == 3
-    assert set(Tool.objects.values_list("name", flat=True)) >= {"echo", "hash", "calculate", "current_time", "json_parse"}
+    assert set(Tool.objects.values_list("name", flat=True)) >= {
+        "echo",
+        "hash",
+        "calculate",
+        "current_time",
+        "json_parse",
+    }
     assert Event.objects.filter(kind="release.published").count() == 3
     before = counts()
     assert catalogue_sync("catalogue") == []
@@ -106,7 +112,9 @@ def test_a_tools_name_belongs_to_the_package_that_had_it_first() -> None:
     assert counts() == before
 
 
-@pytest.mark.parametrize("name", ["search", "stats", "schema", "", "1st", "a b", "a/b", "a@1", "x" * 65, "é", "a\n", None])
+@pytest.mark.parametrize(
+    "name", ["search", "stats", "schema", "", "1st", "a b", "a/b", "a@1", "x" * 65, "é", "a\n", None]
+)
 def test_a_reserved_or_malformed_name_of_a_tool_is_refused(name: Any) -> None:
     with pytest.raises(InvalidRequest):
         publish(manifest(definition(name)))
@@ -119,7 +127,9 @@ def test_a_malformed_name_of_a_package_is_refused(name: str) -> None:
         publish(manifest(name=name))
 
 
-@pytest.mark.parametrize("version", ["1", "1.0", "v1.0.0", "1.0.0.0", "01.0.0", "1.0.0-01", "", "1.0.0\n", "latest"])
+@pytest.mark.parametrize(
+    "version", ["1", "1.0", "v1.0.0", "1.0.0.0", "01.0.0", "1.0.0-01", "", "1.0.0\n", "latest"]
+)
 def test_a_version_has_to_be_semver(version: str) -> None:
     with pytest.raises(InvalidRequest):
         publish(manifest(version=version))
@@ -161,7 +171,11 @@ def test_a_tool_without_a_contract_gets_the_strictest_reading() -> None:
     del bare["_meta"]
     publish(manifest(bare))
     version = ToolVersion.objects.get()
-    assert (version.is_pure, version.is_idempotent, version.determinism) == (False, False, "non_deterministic")
+    assert (version.is_pure, version.is_idempotent, version.determinism) == (
+        False,
+        False,
+        "non_deterministic",
+    )
     assert (version.timeout_ms, version.max_output_bytes) == (30_000, 1_048_576)
 
 

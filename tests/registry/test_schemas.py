@@ -13,7 +13,14 @@ from registry.schemas import pointer, problems_of, validator_build
 @pytest.mark.parametrize(
     ("path", "expected"),
     # RFC 6901 §5, by its own examples
-    [([], ""), (["foo"], "/foo"), (["foo", 0], "/foo/0"), ([""], "/"), (["a/b"], "/a~1b"), (["m~n"], "/m~0n")],
+    [
+        ([], ""),
+        (["foo"], "/foo"),
+        (["foo", 0], "/foo/0"),
+        ([""], "/"),
+        (["a/b"], "/a~1b"),
+        (["m~n"], "/m~0n"),
+    ],
 )
 def test_a_path_is_a_json_pointer(path: list[str | int], expected: str) -> None:
     assert pointer(path) == expected
@@ -89,9 +96,7 @@ HOSTILE = {
 def test_a_hostile_schema_is_refused_or_answers_in_time(schema: dict[str, Any], value: Any) -> None:
     begun = time.monotonic()
     try:
-        problems = problems_of(
-            validator_build({"type": "object", "properties": {"v": schema}}), {"v": value}
-        )
+        problems = problems_of(validator_build({"type": "object", "properties": {"v": schema}}), {"v": value})
     except InvalidRequest:
         problems = [{"pointer": "/v", "message": "refused when published"}]
     assert problems

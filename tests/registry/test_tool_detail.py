@@ -65,7 +65,9 @@ def test_unassigned_and_unknown_look_alike(get: Get, published: None, suffix: st
     assert unassigned.json()["error"]["code"] == "TOOL_NOT_FOUND"
 
 
-@pytest.mark.parametrize("name", ["%00", "a%00b", "x" * 300, "%F0%9F%98%80", "..", "echo%2F..", "'%20OR%201=1"])
+@pytest.mark.parametrize(
+    "name", ["%00", "a%00b", "x" * 300, "%F0%9F%98%80", "..", "echo%2F..", "'%20OR%201=1"]
+)
 def test_a_hostile_name_is_a_name_that_does_not_exist(get: Get, published: None, name: str) -> None:
     assert get(name).status_code == 404
 

@@ -56,7 +56,9 @@ def test_what_was_assigned_to_another_persona_is_not_shown(get: Get, admin: User
     assert names(get()) == []
 
 
-def test_an_assignment_that_is_taken_back_is_gone_on_the_next_call(get: Get, admin: User, assign: Assign) -> None:
+def test_an_assignment_that_is_taken_back_is_gone_on_the_next_call(
+    get: Get, admin: User, assign: Assign
+) -> None:
     assign("echo")
     assignment_delete(by=admin, assignment=Assignment.objects.get())
     assert names(get()) == []
@@ -118,7 +120,9 @@ def test_a_page_begins_after_a_name_that_need_not_exist(get: Get, assign: Assign
 
 
 @pytest.mark.parametrize("after", ["%00", "a%00b"])
-def test_a_hostile_place_to_go_on_from_is_no_error_of_the_hubs(client: Client, token_text: str, after: str) -> None:
+def test_a_hostile_place_to_go_on_from_is_no_error_of_the_hubs(
+    client: Client, token_text: str, after: str
+) -> None:
     response = client.get(f"/api/v1/tools?after={after}", HTTP_AUTHORIZATION=f"Bearer {token_text}")
     assert 200 <= response.status_code < 500
 

@@ -5,7 +5,17 @@ import pytest
 from core.errors import InvalidRequest
 from registry.versions import version_pick
 
-HAVE = ["1.0.0", "1.4.0", "1.4.9", "1.4.10", "1.10.0", "1.11.0-rc.1", "2.0.0-beta", "10.0.0", "1.4.11+build.5"]
+HAVE = [
+    "1.0.0",
+    "1.4.0",
+    "1.4.9",
+    "1.4.10",
+    "1.10.0",
+    "1.11.0-rc.1",
+    "2.0.0-beta",
+    "10.0.0",
+    "1.4.11+build.5",
+]
 PICKS = [
     ("1", "1.10.0"),
     ("1.4", "1.4.11+build.5"),
@@ -34,7 +44,9 @@ def test_a_number_means_the_highest_version_of_its_line(spec: str, picked: str |
     assert version_pick(spec, reversed(HAVE)) == picked
 
 
-@pytest.mark.parametrize("spec", ["", "v1", "1.x", "^1.2", "*", "latest", "1.2.3.4", "1.", ".1", "1 ", "-1", "1" * 65])
+@pytest.mark.parametrize(
+    "spec", ["", "v1", "1.x", "^1.2", "*", "latest", "1.2.3.4", "1.", ".1", "1 ", "-1", "1" * 65]
+)
 def test_what_is_no_number_of_a_version_is_refused(spec: str) -> None:
     with pytest.raises(InvalidRequest):
         version_pick(spec, HAVE)

@@ -87,10 +87,40 @@ def test_holders_are_listed_narrowest_first() -> None:
     assert holders("a") == ("a", "*")
 
 
-GOOD = ["*", "file", "file:read", "file:*", "file:write:tmp", "file:write:*", "network:api.example.org", "file.read"]
+GOOD = [
+    "*",
+    "file",
+    "file:read",
+    "file:*",
+    "file:write:tmp",
+    "file:write:*",
+    "network:api.example.org",
+    "file.read",
+]
 GOOD += ["db.table.*", "a-b_c:/tmp/x", "a" * 120]
-WRONG = ["", " ", "fil*", "file*", "*:read", "file:*:read", "file:", ":read", "file::read", "file:re ad", "file.*.x"]
-WRONG += ["network:*.example.org", "**", "file:read\n", "é", "a" * 121, "file:[ab]", "?", "file:read,file:write"]
+WRONG = [
+    "",
+    " ",
+    "fil*",
+    "file*",
+    "*:read",
+    "file:*:read",
+    "file:",
+    ":read",
+    "file::read",
+    "file:re ad",
+    "file.*.x",
+]
+WRONG += [
+    "network:*.example.org",
+    "**",
+    "file:read\n",
+    "é",
+    "a" * 121,
+    "file:[ab]",
+    "?",
+    "file:read,file:write",
+]
 
 
 @pytest.mark.parametrize("text", GOOD)

@@ -45,10 +45,34 @@ DENIED = [
     ({"token_state": "expired"}, "token", "UNAUTHENTICATED", "The token is expired.", "Use a valid token"),
     ({"token_state": "revoked"}, "token", "UNAUTHENTICATED", "The token is revoked.", "Use a valid token"),
     ({"responsible_active": False}, "token", "PERMISSION_DENIED", "has left.", "another responsible person"),
-    ({"persona_active": False}, "persona", "PERMISSION_DENIED", "scout is switched off.", "Switch the persona on."),
-    ({"assigned_by": None}, "assignment", "TOOL_NOT_FOUND", "fetch is not assigned to scout.", "Assign fetch"),
-    ({"version_state": "yanked"}, "version", "VERSION_YANKED", "fetch 1.2.0 was withdrawn.", "another version"),
-    ({"version_state": "quarantined"}, "version", "QUARANTINED", "1.2.0 is quarantined.", "Review what changed."),
+    (
+        {"persona_active": False},
+        "persona",
+        "PERMISSION_DENIED",
+        "scout is switched off.",
+        "Switch the persona on.",
+    ),
+    (
+        {"assigned_by": None},
+        "assignment",
+        "TOOL_NOT_FOUND",
+        "fetch is not assigned to scout.",
+        "Assign fetch",
+    ),
+    (
+        {"version_state": "yanked"},
+        "version",
+        "VERSION_YANKED",
+        "fetch 1.2.0 was withdrawn.",
+        "another version",
+    ),
+    (
+        {"version_state": "quarantined"},
+        "version",
+        "QUARANTINED",
+        "1.2.0 is quarantined.",
+        "Review what changed.",
+    ),
     (
         {"grants": ()},
         "capabilities",
@@ -134,4 +158,6 @@ def test_the_explanation_is_plain_json() -> None:
     told = json.loads(json.dumps(decide(facts(grants=())).as_dict()))
     assert set(told) == {"allowed", "checks"}
     assert told["allowed"] is False
-    assert all(set(check) == {"name", "verdict", "reason", "code", "remedy", "who"} for check in told["checks"])
+    assert all(
+        set(check) == {"name", "verdict", "reason", "code", "remedy", "who"} for check in told["checks"]
+    )

@@ -88,7 +88,9 @@ def test_with_its_permission_alone_a_door_opens_and_the_change_is_recorded_by_it
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_a_person_who_left_opens_no_door(doors: dict[str, Callable[[User], object]], admin: User, door: str) -> None:
+def test_a_person_who_left_opens_no_door(
+    doors: dict[str, Callable[[User], object]], admin: User, door: str
+) -> None:
     User.objects.filter(pk=admin.pk).update(is_active=False)
     before = state()
     with pytest.raises(Denied):
@@ -122,7 +124,12 @@ def test_a_grant_is_recorded_with_its_reason_and_end(admin: User, persona: Perso
 
 @pytest.mark.parametrize(
     ("capability", "reason", "pointer"),
-    [("fil*", "r", "/capability"), ("", "r", "/capability"), ("file:read", "  ", "/reason"), ("a b", "r", "/capability")],
+    [
+        ("fil*", "r", "/capability"),
+        ("", "r", "/capability"),
+        ("file:read", "  ", "/reason"),
+        ("a b", "r", "/capability"),
+    ],
 )
 def test_a_grant_that_does_not_fit_is_refused(
     admin: User, persona: Persona, capability: str, reason: str, pointer: str

@@ -25,7 +25,9 @@ def outcome(client: Client, token_text: str) -> Callable[[str], Any]:
     """Waits for a run's outcome as a caller would."""
 
     def do(run_id: str) -> Any:
-        answer = client.get(f"/api/v1/runs/{run_id}?wait=90", HTTP_AUTHORIZATION=f"Bearer {token_text}").json()
+        answer = client.get(
+            f"/api/v1/runs/{run_id}?wait=90", HTTP_AUTHORIZATION=f"Bearer {token_text}"
+        ).json()
         assert answer["success"] is not None, answer
         return answer
 
@@ -104,7 +106,9 @@ def test_the_same_bell_many_times_is_one_execution(
     one_outcome_each(2)
 
 
-def test_a_bell_is_one_message_in_its_own_queue(hub: Processes, fx: Package, call: Call, outcome: Any) -> None:
+def test_a_bell_is_one_message_in_its_own_queue(
+    hub: Processes, fx: Package, call: Call, outcome: Any
+) -> None:
     """A worker has bound its queues; after that, a bell for one must not ring in the others."""
     worker = hub.worker()
     outcome(accept(call, "fx_echo", {"value": 1}))
