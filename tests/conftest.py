@@ -47,6 +47,12 @@ def flushable_ledger() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def quick_passwords(settings: Any) -> None:
+    """The real hash is slow on purpose; nearly every test makes a person. Signing in is tested with it."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture
 def admin(db: None) -> User:
     return User.objects.create_superuser("admin", password="correct horse battery")

@@ -144,6 +144,7 @@ ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "10/m/ip,5/5m/key"}
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "overview"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+CSRF_FAILURE_VIEW = "core.views_errors.csrf_failure"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True

@@ -90,7 +90,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("cron", "zone", "after", "expected"), TABLE, ids=lambda value: str(value))
+@pytest.mark.parametrize(("cron", "zone", "after", "expected"), TABLE, ids=str)
 def test_due_times(cron: str, zone: str, after: str, expected: tuple[str, ...]) -> None:
     at = utc(after)
     found = []
