@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery
 
-from core.errors import NotFound
+from core.errors import InvalidRequest, NotFound
 from registry.models import Assignment, Tool, ToolVersion
 from registry.versions import version_pick
 from security.decisions import CallFacts, Decision, TokenState, decide
@@ -34,9 +34,15 @@ def tool_missing(name: str) -> NotFound:
 def tool_resolve(name: str, persona_id: int, version: str | None = None) -> ResolvedTool:
     """The version that `name`, `name@version` or an extra `version` means: the active one by default.
 
-    Raises NotFound (TOOL_NOT_FOUND). A version that is missing is told only to a caller that sees the tool.
+    Raises InvalidRequest for two that differ, NotFound (TOOL_NOT_FOUND). A version that is missing is
+    told only to a caller that sees the tool.
     """
     name, _, spec = name.partition("@")
+    if spec and version and spec != version:
+        raise InvalidRequest(
+            f"The address names version {spec[:64]} and the body {version[:64]}.",
+            errors=[{"pointer": "/version", "message": "Name the version once."}],
+        )
     spec = spec or version or ""
     rows = _versions_for(persona_id)
     if spec:
@@ -96,7 +102,7 @@ def call_decide(
 ) -> Decision:
     """The decision on a call of the tool by this principal; expiries are judged at `at`, else now.
 
-    `token_state` is that of a token that was found valid, or "none" where there is no token, unless it is given.
+    Unless it is given, `token_state` is that of a valid token, or "none" where there is no token.
     """
     if token_state is None:
         token_state = "none" if principal.token_id is None else "valid"

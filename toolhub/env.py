@@ -69,6 +69,30 @@ def text(name: str, default: str, meaning: str, *, secret: bool = False, shown: 
     return _read(name, default, str)
 
 
+def choice(name: str, default: str, meaning: str, allowed: tuple[str, ...]) -> str:
+    """One of a few words."""
+
+    def parse(raw: str) -> str:
+        if raw not in allowed:
+            raise ValueError(f"one of {', '.join(allowed)} is expected")
+        return raw
+
+    _declare(name, meaning, default)
+    return _read(name, default, parse)
+
+
+def broker_url(name: str, default: str, meaning: str) -> str:
+    """A broker's address: `embedded://`, `redis://…`, `rediss://…`, `amqp://…` or `amqps://…`."""
+
+    def parse(raw: str) -> str:
+        if urlsplit(raw).scheme not in {"embedded", "redis", "rediss", "amqp", "amqps"}:
+            raise ValueError("an address such as redis://host:6379/0 is expected")
+        return raw
+
+    _declare(name, meaning, default, secret=True)
+    return _read(name, default, parse)
+
+
 def integer(name: str, default: int, meaning: str, *, least: int, most: int) -> int:
     """A whole number between `least` and `most`, both included."""
 

@@ -242,12 +242,8 @@ WEB_WORKERS = env.integer(
 )
 WEB_THREADS = env.integer("TOOLHUB_WEB_THREADS", 16, "Threads of one web process.", least=1, most=512)
 
-BROKER_URL = env.text(
-    "TOOLHUB_BROKER_URL",
-    "embedded://",
-    "embedded:// (a folder, one machine), redis://… or amqp://….",
-    secret=True,
-    shown="embedded://",
+BROKER_URL = env.broker_url(
+    "TOOLHUB_BROKER_URL", "embedded://", "embedded:// (a folder, one machine), redis://… or amqp://…."
 )
 QUEUE_PREFIX = env.text("TOOLHUB_QUEUE_PREFIX", "toolhub.", "Stands before the broker's queue names.")
 
@@ -259,7 +255,9 @@ METRICS_TOKEN = env.text(
     secret=True,
     shown="unset",
 )
-LOG_LEVEL = env.text("TOOLHUB_LOG_LEVEL", "INFO", "DEBUG, INFO, WARNING or ERROR.")
+LOG_LEVEL = env.choice(
+    "TOOLHUB_LOG_LEVEL", "INFO", "How much is logged.", ("DEBUG", "INFO", "WARNING", "ERROR")
+)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -18,7 +18,7 @@ from execution.operations.single import single_execute
 from execution.operations.validate import calls_validate
 from execution.operations.words import Answer
 from execution.runs.api import RETRY_AFTER_S
-from execution.runs.preferences import manner_read
+from execution.runs.preferences import key_read, manner_read
 from execution.runs.services import Manner
 from security.principals import PersonaPrincipal, caller
 
@@ -31,7 +31,7 @@ class Execute(APIView):
         body = request.data
         operation = operation_read(body)
         manner = manner_read(request.headers.get("Prefer", ""))
-        key = request.headers.get("Idempotency-Key")
+        key = key_read(request.headers.get("Idempotency-Key"))
         answer = operation_carry_out(operation, caller(request), body, manner, key)
         response = HttpResponse(orjson.dumps(answer.body), content_type="application/json")
         if answer.open_run:

@@ -27,6 +27,8 @@ from toolhub_sdk import Cancelled, FixedClock, ToolContext, ToolError
 log = logging.getLogger(__name__)
 # A tool that was told to stop gets this long before the run ends without it.
 GRACE_S = 1.0
+# So often it is looked whether a run was cancelled, in seconds.
+LOOK_S = 0.05
 
 
 @functools.cache
@@ -40,17 +42,13 @@ def _function(entry: str) -> Callable[..., object]:
 
 
 def run(call: Call) -> Outcome:
-    """Runs a built-in tool: inline in the caller's thread, in a worker in one that can be left behind."""
-    if call.inline:
-        outcome = _work(call)
-        late = outcome.status is Status.COMPLETED and outcome.duration_ms > call.timeout_ms
-        return _stopped(call, outcome.started_at, timed_out=True) if late else outcome
+    """Runs a built-in tool in a thread that can be left behind when its time is up or it is cancelled."""
     done: list[Outcome] = []
     thread = threading.Thread(target=_work_apart, args=(call, done), name=f"run-{call.run_id}", daemon=True)
     started_at = datetime.now(UTC)
     thread.start()
-    for _ in _until(call.deadline, call.cancelled):
-        thread.join(0.05)
+    for left in _until(call.deadline, call.cancelled):
+        thread.join(min(LOOK_S, left))
         if not thread.is_alive():
             return done[0]
     timed_out = not call.cancelled.is_set()
@@ -68,9 +66,10 @@ def _work_apart(call: Call, done: list[Outcome]) -> None:
         connections.close_all()  # parts that were emitted opened one of this thread's own
 
 
-def _until(deadline: float, cancelled: threading.Event) -> Iterator[None]:
-    while time.monotonic() < deadline and not cancelled.is_set():
-        yield
+def _until(deadline: float, cancelled: threading.Event) -> Iterator[float]:
+    """Seconds left, again and again, until none are or somebody cancels."""
+    while (left := deadline - time.monotonic()) > 0 and not cancelled.is_set():
+        yield left
 
 
 def _stopped(call: Call, started_at: datetime, *, timed_out: bool) -> Outcome:

@@ -5,7 +5,7 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -138,12 +138,15 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
     run.result, run.result_hash = outcome.data, outcome.result_hash
     run.error, run.resources = outcome.error, dict(outcome.resources)
     run.warnings = [*run.warnings, *outcome.warnings]
-    kinds = (
-        (CALL_REQUESTED, run.created_at),
-        (STARTED, outcome.started_at),
-        (outcome.event, outcome.ended_at),
+    steps: tuple[tuple[str, datetime, dict[str, Any]], ...] = (
+        (CALL_REQUESTED, run.created_at, {}),
+        (STARTED, outcome.started_at, {"attempt": 1}),
+        (outcome.event, outcome.ended_at, {}),
     )
-    events = [RunEvent(run=run, seq=n, kind=kind, at=at) for n, (kind, at) in enumerate(kinds, start=1)]
+    events = [
+        RunEvent(run=run, seq=seq, kind=kind, at=at, data=data)
+        for seq, (kind, at, data) in enumerate(steps, start=1)
+    ]
     ledger = [
         event_row(accepted_entry(run, actor, accepted.principal.responsible)),
         event_row(outcome_entry(run, outcome, events_digest(events), actor)),

@@ -15,7 +15,7 @@ from execution.models import Run
 from execution.runs import openapi
 from execution.runs.authentication import CallAuthentication
 from execution.runs.events import event_view
-from execution.runs.preferences import manner_read, wait_read
+from execution.runs.preferences import key_read, manner_read, wait_read
 from execution.runs.requests import request_read
 from execution.runs.results import envelope
 from execution.runs.selectors import run_of
@@ -55,7 +55,7 @@ class ToolExecute(APIView):
             found=request.auth if isinstance(request.auth, ResolvedTool) else None,
             request=request_read(request.data),
             manner=manner,
-            key=request.headers.get("Idempotency-Key"),
+            key=key_read(request.headers.get("Idempotency-Key")),
         )
         if not manner.detached:
             run = run_await(run, caller(request).persona_id, manner.wait_s)

@@ -15,7 +15,7 @@ from execution.runs import openapi_again
 from execution.runs.again import run_retry
 from execution.runs.api import RETRY_AFTER_S, result_response
 from execution.runs.cleanup import run_cleanup
-from execution.runs.preferences import manner_read
+from execution.runs.preferences import key_read, manner_read
 from execution.runs.replay import Replay, run_replay
 from execution.runs.selectors import run_of
 from execution.runs.waiting import run_await
@@ -37,7 +37,7 @@ class RunRetry(APIView):
             principal=principal,
             run=run_of(run_id, principal.persona_id),
             manner=manner,
-            key=request.headers.get("Idempotency-Key"),
+            key=key_read(request.headers.get("Idempotency-Key")),
         )
         if not manner.detached:
             run = run_await(run, principal.persona_id, manner.wait_s)
@@ -56,7 +56,7 @@ class RunReplay(APIView):
             principal=principal,
             run=run_of(run_id, principal.persona_id),
             manner=manner,
-            key=request.headers.get("Idempotency-Key"),
+            key=key_read(request.headers.get("Idempotency-Key")),
             **wishes,
         )
         if not manner.detached and not found.finished:

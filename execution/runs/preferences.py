@@ -7,6 +7,8 @@ from django.conf import settings
 from core.errors import InvalidRequest
 from execution.runs.services import Manner
 
+# Firings of schedules have keys of this kind; a caller's must not stand in their way.
+SCHEDULE_KEYS = "schedule:"
 _WAIT = re.compile(r"wait\s*=\s*\"?(\d{1,9})\"?", re.IGNORECASE)
 
 
@@ -19,6 +21,14 @@ def manner_read(header: str) -> Manner:
     )
     detached = any(part.lower() == "respond-async" for part in parts)
     return Manner(min(wait, float(settings.WAIT_MAX_S)), detached)
+
+
+def key_read(header: str | None) -> str | None:
+    """The Idempotency-Key; None when absent. Raises InvalidRequest for a kind that is the hub's own."""
+    if header is not None and header.startswith(SCHEDULE_KEYS):
+        message = f"Keys that begin with {SCHEDULE_KEYS} are the hub's own."
+        raise InvalidRequest(message, suggestions=["Begin the key with something else."])
+    return header
 
 
 def wait_read(text: str | None) -> float:

@@ -62,7 +62,12 @@ def _reap(run: Run) -> None:
         outcome_write(run.pk, run.lease_token, source=Status.RUNNING, who="reaper", outcome=outcome)
     else:
         # A lost run of a web process goes to the workers.
-        changes = {"due_at": Now(), "lease_token": None, "lease_ends": None, "inline": False}
+        changes = {
+            "due_at": Now(),
+            "lease_token": None,
+            "lease_ends": None,
+            "inline": False,
+        }
         transition(here, source=Status.RUNNING, target=Status.PENDING, who="reaper", **changes)
         event_add(run.pk, RETRY, {"attempt": run.attempt + 1})
         transaction.on_commit(lambda: ring(run.queue))

@@ -12,7 +12,7 @@ from django.utils import timezone
 from audit.denials import denial_record
 from audit.ledger import Entry, record
 from core.actors import Actor
-from core.errors import NotFound, ToolHubError
+from core.errors import ToolHubError
 from core.json.canonical import CanonicalError, canonical
 from core.metrics import RUNS
 from execution.models import IdempotencyKey, Run, Status
@@ -146,7 +146,7 @@ def key_check(key: str | None) -> None:
 def _resolve(principal: PersonaPrincipal, name: str, request: CallRequest, refuse: Refuse) -> ResolvedTool:
     try:
         return tool_resolve(name, principal.persona_id, request.version)
-    except NotFound as error:
+    except ToolHubError as error:
         refuse(name, error, {"reason": error.message})
         raise
 
@@ -221,13 +221,15 @@ def _carry_out(accepted: Accepted, manner: Manner) -> Run:
 
 
 def run_cancel(*, by: Actor, run: Run) -> bool:
-    """Asks a run to stop. True when it will, or has; false when it has its outcome already.
+    """Asks a run to stop. True when it will, or has; false when there is nothing left to stop.
 
     One that waits ends at once. One that runs is told by its worker's next beat.
     """
     with transaction.atomic():
         here = Run.objects.filter(pk=run.pk)
-        asked = here.exclude(status__in=FINAL).update(cancel_asked_at=timezone.now())
+        # A run whose outcome is unknown has nothing left to stop: a person resolves it.
+        stoppable = here.exclude(status__in=[*FINAL, Status.OUTCOME_UNKNOWN])
+        asked = stoppable.update(cancel_asked_at=timezone.now())
         if not asked:
             return False
         event_add(run.pk, CANCEL_ASKED, {"by": by.name})

@@ -151,7 +151,6 @@ def test_a_tool_that_takes_longer_than_it_may_is_a_timeout(call: Call, fx: Packa
     assert body["data"] is None
 
 
-@pytest.mark.xfail(strict=True, reason="inline, builtin.run looks at the time only after the tool has ended")
 def test_the_caller_of_a_tool_that_hangs_is_answered_in_time(call: Call, fx: Package) -> None:
     begun = time.monotonic()
     body = call("fx_sleep", body={"arguments": {"seconds": 4}, "limits": {"timeoutMs": 100}}).json()

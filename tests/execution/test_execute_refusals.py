@@ -289,7 +289,6 @@ def test_a_version_can_stand_in_the_name_or_in_the_body(
     assert response.json()["metadata"]["version"] == used
 
 
-@pytest.mark.xfail(strict=True, reason="tool_resolve lets the name win silently")
 def test_two_versions_that_contradict_are_refused(call: Call, assign: Assign) -> None:
     newer(assign)
     body = {"arguments": {"text": "a"}, "version": "1.1.0"}

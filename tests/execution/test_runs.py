@@ -169,7 +169,6 @@ def test_a_running_run_is_asked_to_stop(ask: Ask, leased: Any) -> None:
     assert run.cancel_asked_at is not None
 
 
-@pytest.mark.xfail(strict=True, reason="run_cancel counts outcome_unknown as stoppable")
 def test_a_run_whose_outcome_is_unknown_has_nothing_left_to_stop(ask: Ask, make_run: MakeRun) -> None:
     run = make_run(status=Status.OUTCOME_UNKNOWN)
     assert ask(f"{run.pk}/cancel", "POST").json() == {"cancelled": False}

@@ -55,7 +55,6 @@ CALLS = [
 ]
 
 
-@pytest.mark.xfail(strict=True, reason="accept_finished leaves the attempt out of RUN_STARTED")
 @pytest.mark.parametrize(("tool", "arguments"), CALLS)
 def test_both_ways_leave_the_same_behind(call: Call, fx: Package, tool: str, arguments: Any) -> None:
     assert way(call, tool, arguments, "wait=30") == way(call, tool, arguments, "respond-async")
