@@ -254,7 +254,7 @@ CODES: dict[str, Code] = _codes(
         "critical",
         503,
         True,
-        "The call could not be recorded, so it was not carried out.",
+        "The database did not take the record of the call.",
         "Repeat after `Retry-After`.",
     ),
     Code(

@@ -59,7 +59,10 @@ def as_toolhub_error(error: Exception) -> ToolHubError | None:
             return ToolHubError("The request could not be read.", code="NOT_JSON")
         case DatabaseError() | InterfaceError():
             log.error("database error", exc_info=error)
-            return RecordUnavailable("The database did not answer. Nothing was carried out.", retry_after=5)
+            return RecordUnavailable(
+                "The database did not answer. With the same Idempotency-Key the call can be repeated safely.",
+                retry_after=5,
+            )
     return None
 
 

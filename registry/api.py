@@ -84,6 +84,10 @@ def tools_view(principal: PersonaPrincipal, wanted: ToolFilter, after: str = "")
     if "\0" in after:
         message = "after must be the `next` of the page before."
         raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}])
+    if not principal.persona_active:
+        # What may not be called is not offered: a list that a model takes for granted costs it a turn.
+        reason = f"The persona {principal.persona} is switched off. An admin can switch it on."
+        return {"tools": [], "next": None, "reason": reason}
     rows = tools_assigned(principal.persona_id).filter(name__gt=after)
     tools = list(itertools.islice(tools_filtered(rows, wanted), PAGE + 1))
     return {

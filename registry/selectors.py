@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery
 
 from core.errors import InvalidRequest, NotFound
-from registry.models import Assignment, Tool, ToolVersion
+from registry.models import Assignment, Tool, ToolVersion, VersionState
 from registry.versions import version_pick
 from security.decisions import CallFacts, Decision, TokenState, decide
 from security.principals import PersonaPrincipal
@@ -46,8 +46,10 @@ def tool_resolve(name: str, persona_id: int, version: str | None = None) -> Reso
     spec = spec or version or ""
     rows = _versions_for(persona_id)
     if spec:
-        available = ToolVersion.objects.filter(tool__name=name).values_list("version", flat=True)
-        picked = version_pick(spec, available)
+        states = dict(ToolVersion.objects.filter(tool__name=name).values_list("version", "state"))
+        # A line (`1`, `1.4`) means its highest version that can be called; a withdrawn one is named exactly.
+        callable_now = [number for number, state in states.items() if state != VersionState.YANKED]
+        picked = version_pick(spec, callable_now) or version_pick(spec, states)
         row = rows.filter(tool__name=name, version=picked).first() if picked else None
         if row is None and _is_visible(name, persona_id):
             raise NotFound(f"{name} has no version {spec}.", code="VERSION_NOT_FOUND")

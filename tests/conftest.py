@@ -47,6 +47,18 @@ def flushable_ledger() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def ended_sessions(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Threads that listen keep a session open; the test database can be dropped only without it."""
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+
 @pytest.fixture(autouse=True)
 def quick_passwords(settings: Any) -> None:
     """The real hash is slow on purpose; nearly every test makes a person. Signing in is tested with it."""

@@ -47,6 +47,7 @@ def is_served() -> bool:
 
 
 def _execute(statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
+    connection.close_if_health_check_failed()
     connection.ensure_connection()
     with connection.wrap_database_errors:
         # With $1, $2 … in the statement psycopg has nothing to rewrite: it took 1.3 ms for 79 values.

@@ -10,6 +10,7 @@ from core.actors import SYSTEM
 from registry.models import Assignment, Package
 from registry.services import assignment_create, assignment_delete, release_publish
 from security.models import Persona, User
+from security.services import persona_switch
 
 pytestmark = pytest.mark.django_db
 Assign = Callable[[str], None]
@@ -134,3 +135,13 @@ def test_head_answers_as_get_without_a_body(client: Client, token_text: str) -> 
 
 def test_without_a_token_nothing_is_shown(client: Client, published: None) -> None:
     assert client.get("/api/v1/tools").status_code == 401
+
+
+def test_a_persona_that_is_switched_off_is_told_why_its_list_is_empty(
+    client: Client, admin: User, persona: Persona, token_text: str, assign: Assign
+) -> None:
+    assign("echo")
+    persona_switch(by=admin, persona=persona, on=False)
+    body = client.get("/api/v1/tools", HTTP_AUTHORIZATION=f"Bearer {token_text}").json()
+    assert body["tools"] == []
+    assert body["reason"] == "The persona researcher is switched off. An admin can switch it on."

@@ -1,8 +1,13 @@
 """Which version a number means, by semver 2.0.0 §11."""
 
+from typing import Any
+
 import pytest
 
+from core.actors import SYSTEM
 from core.errors import InvalidRequest
+from registry.models import Release, ToolVersion
+from registry.services import release_publish
 from registry.versions import version_pick
 
 HAVE = [
@@ -54,3 +59,12 @@ def test_what_is_no_number_of_a_version_is_refused(spec: str) -> None:
 
 def test_nothing_is_picked_where_nothing_is() -> None:
     assert version_pick("1", []) is None
+
+
+def test_a_line_means_its_highest_version_that_was_not_withdrawn(call: Any, assign: Any) -> None:
+    assign("toolhub-data")
+    manifest = {**Release.objects.get(package__name="toolhub-data").manifest, "version": "1.1.0"}
+    release_publish(by=SYSTEM, manifest=manifest, files={}, activate=False)
+    ToolVersion.objects.filter(version="1.1.0").update(state="yanked")
+    assert call("echo@1", {"text": "a"}).json()["metadata"]["version"] == "1.0.0"
+    assert call("echo@1.1.0", {"text": "a"}).json()["error"]["code"] == "VERSION_YANKED"
