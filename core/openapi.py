@@ -4,7 +4,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 
-from core.errors import CODES
+from core.codes import CODES
 
 ERROR: dict[str, Any] = {
     "type": "object",

@@ -5,8 +5,8 @@ from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
+from core.codes import CODES
 from core.context import THEME_COOKIE, THEMES
-from core.errors import CODES
 from core.pages import ConsoleView
 
 YEAR_S = 365 * 24 * 3600

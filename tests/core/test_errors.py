@@ -10,7 +10,8 @@ from django.http import Http404
 from rest_framework import exceptions
 
 from core import errors
-from core.errors import CODES, Code, ErrorClass, Severity, ToolHubError, error_object
+from core.codes import CODES, Code, ErrorClass, Severity
+from core.errors import ToolHubError, error_object
 from core.openapi import PROBLEM, PROBLEMS
 from core.problems import as_toolhub_error, drf_exception_handler, problem
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from core.errors import CODES
+from core.codes import CODES
 from execution.models import Status
 from execution.runs.states import FINAL, TABLE
 from toolhub.env import VARIABLES
