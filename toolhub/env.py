@@ -93,8 +93,8 @@ def broker_url(name: str, default: str, meaning: str) -> str:
     return _read(name, default, parse)
 
 
-def integer(name: str, default: int, meaning: str, *, least: int, most: int) -> int:
-    """A whole number between `least` and `most`, both included."""
+def integer(name: str, default: int, meaning: str, *, least: int, most: int, shown: str | None = None) -> int:
+    """A whole number between `least` and `most`, both included; `shown` is the default in words."""
 
     def parse(raw: str) -> int:
         value = int(raw)
@@ -102,7 +102,7 @@ def integer(name: str, default: int, meaning: str, *, least: int, most: int) -> 
             raise ValueError(f"a whole number from {least} to {most} is expected")
         return value
 
-    _declare(name, meaning, str(default))
+    _declare(name, meaning, shown or str(default))
     return _read(name, default, parse)
 
 

@@ -238,7 +238,12 @@ PAYLOAD_DAYS = env.integer(
 )
 WORKERS = env.integer("TOOLHUB_WORKERS", 2, "Runs that one worker carries out at once.", least=1, most=512)
 WEB_WORKERS = env.integer(
-    "TOOLHUB_WEB_WORKERS", 1 if DATABASE_IS_SQLITE else 2, "Web processes.", least=1, most=64
+    "TOOLHUB_WEB_WORKERS",
+    1 if DATABASE_IS_SQLITE else 2,
+    "Web processes.",
+    least=1,
+    most=64,
+    shown="1 with SQLite, else 2",
 )
 WEB_THREADS = env.integer("TOOLHUB_WEB_THREADS", 16, "Threads of one web process.", least=1, most=512)
 
