@@ -1,14 +1,18 @@
 """Pages of the ledger."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import orjson
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 
 from audit.ledger import leaf_hash
 from audit.models import Event
-from audit.selectors import FILTERS, events_list
-from core.pages import ConsoleView, page_read
+from audit.selectors import events_list
+from core.lists import ListView
+from core.pages import ConsoleView, Page
 
-SHOWN_FILTERS = ("q", *FILTERS)
 ACTOR_KINDS = ("person", "persona", "system")
 # Kinds that the filter proposes; any other can be typed.
 KINDS = (
@@ -30,24 +34,22 @@ KINDS = (
 )
 
 
-class EventsList(ConsoleView):
+class EventsList(ListView[Event]):
     """Every event, newest first."""
 
     permission = "audit.view_event"
     template = "audit/events_list.html"
+    heading, noun, search = "Audit", "event", "Name of who or what"
+    filters = ("q", "kind", "actor_kind")
+    linked = ("actor_id", "subject_kind", "subject_id")
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        """The list, narrowed by SHOWN_FILTERS."""
-        page = page_read(events_list(request.GET).defer("canonical"), request.GET)
-        return self.show(
-            {
-                "page": page,
-                "filters": {name: request.GET.get(name, "") for name in SHOWN_FILTERS},
-                "filtered": any(request.GET.get(name) for name in SHOWN_FILTERS),
-                "kinds": KINDS,
-                "actor_kinds": ACTOR_KINDS,
-            }
-        )
+    def rows(self, params: Mapping[str, str]) -> QuerySet[Event]:
+        """Narrowed by all of them."""
+        return events_list(params).defer("canonical")
+
+    def more(self, page: Page[Event]) -> dict[str, Any]:
+        """The kinds and actors to choose from."""
+        return {"kinds": KINDS, "actor_kinds": [(kind, f"by a {kind}") for kind in ACTOR_KINDS]}
 
 
 class EventDetail(ConsoleView):

@@ -1,10 +1,13 @@
 """Forms of the console: the design's classes on each field, and service errors at theirs."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from django import forms
 
 from core.errors import ToolHubError
+
+Made = TypeVar("Made")
 
 
 class ConsoleForm(forms.Form):
@@ -17,6 +20,16 @@ class ConsoleForm(forms.Form):
             kind = "form-select" if isinstance(bound.field.widget, forms.Select) else "form-control"
             wrong = " is-invalid" if self.is_bound and bound.errors else ""
             bound.field.widget.attrs.setdefault("class", f"{kind}{wrong}")
+
+    def attempt(self, act: Callable[[], Made]) -> Made | None:
+        """What `act` makes; None when the form is not valid or `act` refused, which the form then shows."""
+        if not self.is_valid():
+            return None
+        try:
+            return act()
+        except ToolHubError as error:
+            self.take(error)
+            return None
 
     def take(self, error: ToolHubError) -> None:
         """Puts a service's error at the fields that its pointers name, else above the form."""

@@ -2,19 +2,12 @@
 
 from django.urls import path
 
-from registry.personas.views import (
-    AssignableOptions,
-    AssignmentDelete,
-    AssignmentNew,
-    GrantNew,
-    GrantRevoke,
-    PersonaNew,
-    PersonaPage,
-    PersonasList,
-    PersonaSwitch,
-    TokenNew,
-    TokenRevoke,
-)
+from registry.personas.views_assignments import AssignableOptions, AssignmentDelete, AssignmentNew
+from registry.personas.views_grants import GrantNew, GrantRevoke
+from registry.personas.views_list import PersonaNew, PersonasList
+from registry.personas.views_page import PersonaPage
+from registry.personas.views_switch import PersonaSwitch
+from registry.personas.views_tokens import TokenNew, TokenRevoke
 from registry.views import ToolPage, ToolsList
 
 urlpatterns = [

@@ -1,35 +1,40 @@
 """Pages of tools."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.conf import settings
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from core.pages import ConsoleView, page_read
+from core.lists import ListView
+from core.pages import ConsoleView, Page
 from registry.contracts import CATEGORIES, CONTRACT
 from registry.curl import curl_line, example_arguments
+from registry.models import Tool
 from registry.parameters import parameters_of
 from registry.selectors import tool_assignments, tool_detail, tool_versions, tools_page
 
-FILTERS = ("q", "category", "package")
 
-
-class ToolsList(ConsoleView):
+class ToolsList(ListView[Tool]):
     """Every tool, by name."""
 
     permission = "registry.view_tool"
     template = "registry/tools_list.html"
+    heading, noun, search = "Tools", "tool", "Name of a tool or package"
+    filters, linked = ("q", "category"), ("package",)
+    key, descending, ways = "name", False, ("Back", "More")
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        """The list, narrowed by FILTERS."""
-        page = page_read(tools_page(request.GET), request.GET, key="name", descending=False)
-        return self.show(
-            {
-                "page": page,
-                "names": [tool.name for tool in page.rows],
-                "filters": {name: request.GET.get(name, "") for name in FILTERS},
-                "filtered": any(request.GET.get(name) for name in FILTERS),
-                "categories": CATEGORIES,
-            }
-        )
+    def rows(self, params: Mapping[str, str]) -> QuerySet[Tool]:
+        """Narrowed by `q`, `category` and `package`."""
+        return tools_page(params)
+
+    def more(self, page: Page[Tool]) -> dict[str, Any]:
+        """The categories to choose from, and the names whose runs are counted."""
+        return {
+            "names": [tool.name for tool in page.rows],
+            "categories": [(name, name) for name in CATEGORIES],
+        }
 
 
 class ToolPage(ConsoleView):

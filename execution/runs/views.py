@@ -1,14 +1,19 @@
 """Pages of runs."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from audit.selectors import run_events
-from core.pages import ConsoleView, page_read
+from core.lists import ListView
+from core.pages import ConsoleView, Page
+from core.questions import Question, QuestionView
 from execution.models import Run, Status
 from execution.runs.events import event_view
 from execution.runs.replay import replayed_by
@@ -18,30 +23,27 @@ from execution.runs.states import FINAL
 from security.people import person_of
 from security.permissions import actor_of
 
-FILTERS = ("q", "tool", "persona", "status", "since")
 REPEATS_SHOWN = 10
 HOURS = (("1", "last hour"), ("24", "last 24 hours"), ("168", "last 7 days"))
 
 
-class RunsList(ConsoleView):
+class RunsList(ListView[Run]):
     """Every run, newest first; the first page follows what happens."""
 
     permission = "execution.view_run"
     template = "execution/runs_list.html"
+    heading, noun, search = "Runs", "run", "Id, tool or persona"
+    filters = ("q", "tool", "persona", "status", "since")
+    live = True
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        """The list, narrowed by FILTERS."""
-        page = page_read(runs_page(request.GET), request.GET)
-        return self.show(
-            {
-                "page": page,
-                "filters": {name: request.GET.get(name, "") for name in FILTERS},
-                "filtered": any(request.GET.get(name) for name in FILTERS),
-                "statuses": [status.value for status in Status],
-                "groups": list(STATUS_GROUPS),
-                "hours": HOURS,
-            }
-        )
+    def rows(self, params: Mapping[str, str]) -> QuerySet[Run]:
+        """Narrowed by `filters`."""
+        return runs_page(params)
+
+    def more(self, page: Page[Run]) -> dict[str, Any]:
+        """The statuses, groups of them first, and times to choose from."""
+        statuses = [(status.value, status.value.replace("_", " ")) for status in Status]
+        return {"statuses": [*((group, group) for group in STATUS_GROUPS), *statuses], "hours": HOURS}
 
 
 class RunDetail(ConsoleView):
@@ -84,11 +86,10 @@ def event_view_short(view: dict[str, Any]) -> dict[str, Any]:
     return {**view, "data": {name: value for name, value in view["data"].items() if name not in payloads}}
 
 
-class RunCancel(ConsoleView):
+class RunCancel(QuestionView):
     """Asks, then cancels."""
 
     permission = "execution.change_run"
-    template = "components/confirm.html"
 
     def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The question."""
@@ -96,14 +97,8 @@ class RunCancel(ConsoleView):
         touched = [f"The run of {run.tool} by {run.persona.name}, {run.status.replace('_', ' ')} now."]
         if run.status == Status.RUNNING:
             touched.append("It is running: what it has done already is not undone.")
-        return self.show(
-            {
-                "title": "Cancel this run?",
-                "touched": touched,
-                "action": "Cancel the run",
-                "back": f"/runs/{run.pk}/",
-            }
-        )
+        back = reverse("run", args=[run.pk])
+        return self.ask(Question("Cancel this run?", touched, "Cancel the run", back, leave="Keep it"))
 
     def post(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The act."""

@@ -5,9 +5,11 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from core.errors import ToolHubError
 from core.pages import ConsoleView
+from core.questions import Question, QuestionView
 from execution.models import Run, Status
 from execution.runs.again import run_retry_by
 from execution.runs.forms import CONSEQUENCES, ResolveForm
@@ -35,21 +37,20 @@ class RunResolve(ConsoleView):
         """Resolves it, or shows what is wrong."""
         run = run_detail(run_id)
         form = ResolveForm(request.POST)
-        if form.is_valid():
-            try:
-                new = self._resolve(request, run, form)
-            except ToolHubError as error:
-                form.take(error)
-            else:
-                messages.success(request, "Run anew; this is the new run." if new else "The run is resolved.")
-                return redirect("run", run_id=(new or run).pk)
-        return self._show(run, form, status=422)
+        done = form.attempt(lambda: self._resolve(request, run, form))
+        if done is None:
+            return self._show(run, form, status=422)
+        new = done != run
+        messages.success(request, "Run anew; this is the new run." if new else "The run is resolved.")
+        return redirect("run", run_id=done.pk)
 
-    def _resolve(self, request: HttpRequest, run: Run, form: ResolveForm) -> Run | None:
+    def _resolve(self, request: HttpRequest, run: Run, form: ResolveForm) -> Run:
+        """The run to look at next: the new one where it runs anew."""
         verdict = Verdict(form.cleaned_data["verdict"])
         result = form.cleaned_data["result"] if verdict is Verdict.DONE else None
         reason = form.cleaned_data["reason"]
-        return run_resolve(by=person_of(request), run=run, verdict=verdict, reason=reason, result=result)
+        new = run_resolve(by=person_of(request), run=run, verdict=verdict, reason=reason, result=result)
+        return new or run
 
     def _show(self, run: Run, form: ResolveForm, *, status: int = 200) -> HttpResponse:
         chosen = form["verdict"].value()
@@ -60,23 +61,17 @@ class RunResolve(ConsoleView):
         return self.show({"run": run, "form": form, "choices": choices}, status=status)
 
 
-class RunRetry(ConsoleView):
+class RunRetry(QuestionView):
     """Asks, then makes a run's request again."""
 
     permission = "execution.add_run"
-    template = "components/confirm.html"
 
     def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The question."""
         run = run_detail(run_id)
-        return self.show(
-            {
-                "title": "Retry as a new run?",
-                "touched": _repetition(run),
-                "action": "Run it again",
-                "calm": run.tool_version.is_pure,
-                "back": f"/runs/{run.pk}/",
-            }
+        calm = run.tool_version.is_pure
+        return self.ask(
+            Question("Retry as a new run?", _repetition(run), "Run it again", _page(run), calm=calm)
         )
 
     def post(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
@@ -105,18 +100,15 @@ class RunReplay(RunRetry):
         touched = _repetition(run)
         if run.tool_version.determinism == "non_deterministic":
             touched.append("The tool does not promise to say the same again: a difference proves nothing.")
-        return self.show(
-            {
-                "title": "Replay this run and compare?",
-                "touched": touched,
-                "action": "Replay it",
-                "calm": repeats_safely(run.tool_version),
-                "back": f"/runs/{run.pk}/",
-            }
-        )
+        calm = repeats_safely(run.tool_version)
+        return self.ask(Question("Replay this run and compare?", touched, "Replay it", _page(run), calm=calm))
 
     def _again(self, request: HttpRequest, run: Run) -> Run:
         return run_replay_by(by=person_of(request), run=run)
+
+
+def _page(run: Run) -> str:
+    return reverse("run", args=[run.pk])
 
 
 def _repetition(run: Run) -> list[str]:

@@ -1,14 +1,18 @@
 """Pages of schedules."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from core.errors import InvalidRequest, ToolHubError
-from core.pages import ConsoleView, page_read
+from core.errors import InvalidRequest
+from core.lists import ListView
+from core.pages import ConsoleView, Page
+from core.questions import Question, QuestionView, switch_wanted
 from execution.models import Schedule
 from execution.schedules.forms import ScheduleForm
 from execution.schedules.selectors import schedule_of, schedules_page
@@ -18,18 +22,20 @@ from security.models import Persona
 from security.people import person_of
 
 
-class SchedulesList(ConsoleView):
+class SchedulesList(ListView[Schedule]):
     """Every schedule, newest first."""
 
     permission = "execution.view_schedule"
     template = "execution/schedules_list.html"
+    heading, noun, search = "Schedules", "schedule", "Name, tool or persona"
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        """The list, narrowed by `q`."""
-        page = page_read(schedules_page(request.GET), request.GET)
-        q = request.GET.get("q", "")
-        rows = [{"schedule": schedule, "words": in_words(schedule.cron)} for schedule in page.rows]
-        return self.show({"page": page, "rows": rows, "filters": {"q": q}, "filtered": bool(q)})
+    def rows(self, params: Mapping[str, str]) -> QuerySet[Schedule]:
+        """Narrowed by `q`."""
+        return schedules_page(params)
+
+    def more(self, page: Page[Schedule]) -> dict[str, Any]:
+        """The rows with their times in words."""
+        return {"rows": [{"schedule": row, "words": in_words(row.cron)} for row in page.rows]}
 
 
 class ScheduleNew(ConsoleView):
@@ -46,19 +52,14 @@ class ScheduleNew(ConsoleView):
     def post(self, request: HttpRequest) -> HttpResponse:
         """Makes it, or shows what is wrong."""
         form = ScheduleForm(request.POST)
-        if form.is_valid():
-            try:
-                wishes: dict[str, Any] = {
-                    **form.cleaned_data,
-                    "persona": _persona(form.cleaned_data["persona"]),
-                }
-                schedule = schedule_create(by=person_of(request), **wishes)
-            except ToolHubError as error:
-                form.take(error)
-            else:
-                messages.success(request, f"{schedule.name} is scheduled.")
-                return redirect("schedules")
-        return self.show({"form": form}, status=422)
+        schedule = form.attempt(lambda: self._make(request, form.cleaned_data))
+        if schedule is None:
+            return self.show({"form": form}, status=422)
+        messages.success(request, f"{schedule.name} is scheduled.")
+        return redirect("schedules")
+
+    def _make(self, request: HttpRequest, wishes: dict[str, Any]) -> Schedule:
+        return schedule_create(by=person_of(request), **{**wishes, "persona": _persona(wishes["persona"])})
 
 
 def _persona(name: str) -> Persona:
@@ -69,58 +70,46 @@ def _persona(name: str) -> Persona:
     return persona
 
 
-class ScheduleSwitch(ConsoleView):
+class ScheduleSwitch(QuestionView):
     """Asks, then switches a schedule on or off."""
 
     permission = "execution.change_schedule"
-    template = "components/confirm.html"
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question, with what it touches."""
         schedule = schedule_of(row)
-        off = schedule.enabled
+        on = not schedule.enabled
         effect = (
-            "It makes no call until somebody switches it on; what is due meanwhile is not made up for."
-            if off
-            else f"It calls {schedule.tool} for {schedule.persona.name} again, from its next due time on."
+            f"It calls {schedule.tool} for {schedule.persona.name} again, from its next due time on."
+            if on
+            else "It makes no call until somebody switches it on; what is due meanwhile is not made up for."
         )
-        return self.show(
-            {
-                "title": f"Switch {schedule.name} {'off' if off else 'on'}?",
-                "touched": [effect, "Its runs stay."],
-                "action": "Switch it off" if off else "Switch it on",
-                "calm": not off,
-                "hidden": {"on": "no" if off else "yes"},
-                "back": reverse("schedules"),
-            }
-        )
+        touched = [effect, "Its runs stay."]
+        return self.ask(Question.switch(schedule.name, on=on, touched=touched, back=reverse("schedules")))
 
     def post(self, request: HttpRequest, row: int) -> HttpResponse:
         """The act: what the question asked, even when somebody else was faster."""
-        on = request.POST.get("on") == "yes"
+        on = switch_wanted(request)
         schedule = schedule_of(row)
         schedule_switch(by=person_of(request), schedule=schedule, on=on)
         messages.success(request, f"{schedule.name} is switched {'on' if on else 'off'}.")
         return redirect("schedules")
 
 
-class ScheduleDelete(ConsoleView):
+class ScheduleDelete(QuestionView):
     """Asks, then deletes a schedule."""
 
     permission = "execution.delete_schedule"
-    template = "components/confirm.html"
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
         schedule = schedule_of(row)
-        return self.show(
-            {
-                "title": f"Delete the schedule {schedule.name}?",
-                "touched": _touched(schedule),
-                "action": "Delete it",
-                "back": reverse("schedules"),
-            }
-        )
+        touched = [
+            f"{schedule.tool} is no longer called for {schedule.persona.name} by the clock.",
+            "It cannot be brought back; its runs and its audit stay.",
+        ]
+        title = f"Delete the schedule {schedule.name}?"
+        return self.ask(Question(title, touched, "Delete it", reverse("schedules")))
 
     def post(self, request: HttpRequest, row: int) -> HttpResponse:
         """The act."""
@@ -128,10 +117,3 @@ class ScheduleDelete(ConsoleView):
         schedule_delete(by=person_of(request), schedule=schedule)
         messages.success(request, f"{schedule.name} is deleted.")
         return redirect("schedules")
-
-
-def _touched(schedule: Schedule) -> list[str]:
-    return [
-        f"{schedule.tool} is no longer called for {schedule.persona.name} by the clock.",
-        "It cannot be brought back; its runs and its audit stay.",
-    ]

@@ -1,0 +1,87 @@
+"""Pages: what a persona sees is assigned and taken back."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+
+from core.errors import InvalidRequest, ToolHubError
+from core.pages import ConsoleView
+from core.questions import Question, QuestionView
+from registry.models import Assignment, Package, Tool
+from registry.personas.forms import AssignForm
+from registry.personas.selectors import assignable_find, assignables, persona_detail
+from registry.personas.views_page import PersonaFormView, persona_url
+from registry.services import assignment_create, assignment_delete
+from security.models import Persona
+from security.people import person_of
+
+
+class AssignableOptions(ConsoleView):
+    """What the picker of tools and packages proposes for what is typed."""
+
+    permission = "registry.add_assignment"
+    template = "registry/_assignable.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The options."""
+        return self.show({"assignable": assignables(persona_detail(name), request.GET.get("target", ""))})
+
+
+class AssignmentNew(PersonaFormView):
+    """Assigns a tool or package."""
+
+    permission = "registry.add_assignment"
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Assigns, or shows what is wrong."""
+        persona = persona_detail(name)
+        form = AssignForm(request.POST, auto_id="assign_%s")
+        target = form.attempt(lambda: self._assign(request, persona, form.cleaned_data["target"]))
+        if target is None:
+            return self.show_persona(persona, form)
+        messages.success(request, f"{target.name} is assigned.")
+        return redirect(persona_url(name, "assignments"))
+
+    def _assign(self, request: HttpRequest, persona: Persona, text: str) -> Tool | Package:
+        target = assignable_find(text)
+        if target is None:
+            raise _at_target("There is no tool or package of this name.")
+        tool = target if isinstance(target, Tool) else None
+        package = target if isinstance(target, Package) else None
+        try:
+            assignment_create(by=person_of(request), persona=persona, tool=tool, package=package)
+        except ToolHubError as error:
+            raise _at_target(error.message) from error
+        return target
+
+
+def _at_target(message: str) -> InvalidRequest:
+    return InvalidRequest(message, errors=[{"pointer": "/target", "message": message}])
+
+
+class AssignmentDelete(QuestionView):
+    """Asks, then takes an assignment back."""
+
+    permission = "registry.delete_assignment"
+
+    def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
+        """The question."""
+        assignment = self._row(name, row)
+        scope = "this tool" if assignment.tool else "the tools of this package"
+        touched = [
+            f"The next call of {scope} is answered as if it did not exist.",
+            "Runs and audit stay.",
+        ]
+        title = f"Take {assignment.tool or assignment.package} from {name}?"
+        return self.ask(Question(title, touched, "Take it back", persona_url(name, "assignments")))
+
+    def post(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
+        """The act."""
+        assignment = self._row(name, row)
+        assignment_delete(by=person_of(request), assignment=assignment)
+        messages.success(request, f"{assignment.tool or assignment.package} is no longer assigned.")
+        return redirect(persona_url(name, "assignments"))
+
+    def _row(self, name: str, row: int) -> Assignment:
+        rows = Assignment.objects.select_related("persona", "tool", "package")
+        return get_object_or_404(rows, pk=row, persona__name=name)

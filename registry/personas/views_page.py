@@ -1,0 +1,78 @@
+"""One persona's page, to which the pages that change it come back."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from core.forms import ConsoleForm
+from core.pages import ConsoleView, page_read
+from registry.personas.forms import AssignForm, GrantForm, TokenForm
+from registry.personas.selectors import assignables, decisions_of, persona_detail
+from registry.selectors import tools_assigned
+from security.models import Persona
+
+ROWS_SHOWN = 50
+
+
+def persona_url(name: str, section: str = "") -> str:
+    """The address of a persona's page, or of a section of it."""
+    return reverse("persona", args=[name]) + (f"#{section}" if section else "")
+
+
+@dataclass(frozen=True)
+class PersonaForms:
+    """The forms of a persona's page, empty ones unless one came back."""
+
+    assign: AssignForm
+    grant: GrantForm
+    token: TokenForm
+
+    @classmethod
+    def with_one(cls, came_back: ConsoleForm | None = None) -> "PersonaForms":
+        """All three; `came_back` takes the place of its kind."""
+
+        def pick(kind: type[Any], prefix: str) -> Any:
+            return came_back if isinstance(came_back, kind) else kind(auto_id=f"{prefix}_%s")
+
+        return cls(pick(AssignForm, "assign"), pick(GrantForm, "grant"), pick(TokenForm, "token"))
+
+
+class PersonaPage(ConsoleView):
+    """One persona. The pages that change it come back here when something is wrong."""
+
+    permission = "security.view_persona"
+    template = "registry/persona_detail.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The page."""
+        return self.show_persona(persona_detail(name))
+
+    def show_persona(self, persona: Persona, came_back: ConsoleForm | None = None) -> HttpResponse:
+        """The page; with a form that came back, status 422."""
+        assignments = persona.assignments.select_related("tool", "package", "assigned_by").order_by("-id")
+        page = page_read(tools_assigned(persona.pk), self.request.GET, key="name", descending=False)
+        return self.show(
+            {
+                "persona": persona,
+                "assignments": list(assignments[:ROWS_SHOWN]),
+                "assignment_count": assignments.count(),
+                "grants": list(persona.grants.select_related("granted_by")[:ROWS_SHOWN]),
+                "tokens": list(persona.tokens.select_related("responsible")[:ROWS_SHOWN]),
+                "page": page,
+                "decisions": decisions_of(persona, page.rows),
+                "forms": PersonaForms.with_one(came_back),
+                "assignable": assignables(persona, ""),
+            },
+            status=422 if came_back else 200,
+        )
+
+
+class PersonaFormView(PersonaPage):
+    """Takes one of the forms that stand on the persona's page."""
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Back to where the form stands."""
+        return redirect("persona", name=name)

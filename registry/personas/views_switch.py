@@ -1,0 +1,38 @@
+"""Page: a persona is switched on or off."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from core.questions import Question, QuestionView, switch_wanted
+from registry.personas.selectors import persona_detail
+from registry.personas.views_page import persona_url
+from registry.selectors import tools_assigned
+from security.people import person_of
+from security.services import persona_switch
+
+
+class PersonaSwitch(QuestionView):
+    """Asks, then switches a persona on or off."""
+
+    permission = "security.change_persona"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The question, with what it touches."""
+        persona = persona_detail(name)
+        valid = sum(token.state == "valid" for token in persona.tokens.all())
+        tools = tools_assigned(persona.pk).count()
+        effect = "refused from the next call on" if persona.is_active else "answered again"
+        touched = [
+            f"Calls with its {valid} valid token{'' if valid == 1 else 's'} are {effect}.",
+            f"It sees {tools} tool{'' if tools == 1 else 's'}; assignments, grants and tokens stay.",
+        ]
+        on = not persona.is_active
+        return self.ask(Question.switch(name, on=on, touched=touched, back=persona_url(name)))
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The act: what the question asked, even when somebody else was faster."""
+        on = switch_wanted(request)
+        persona_switch(by=person_of(request), persona=persona_detail(name), on=on)
+        messages.success(request, f"{name} is switched {'on' if on else 'off'}.")
+        return redirect("persona", name=name)
