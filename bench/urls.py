@@ -2,10 +2,10 @@
 
 from django.urls import include, path
 
-from bench.floor import Floor
+from bench.floor import floor
 
 urlpatterns = [
-    path("api/v1/floor", Floor.as_view(), name="floor"),
+    path("api/v1/floor", floor, name="floor"),
     path("api/v1/", include("toolhub.api_urls")),
     path("", include("monitoring.urls")),
 ]

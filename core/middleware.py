@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.template.response import SimpleTemplateResponse
+from django.urls import resolve
 
 from core.clock import uuid7
 from core.errors import NotFound
@@ -12,6 +14,8 @@ from core.request_id import REQUEST_ID
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
+# Addresses that only tokens open.
+API = "/api/v1/"
 _GOOD_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
@@ -40,3 +44,26 @@ class NulMiddleware:
         if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
             return problem(NotFound("There is nothing at an address with a NUL in it."))
         return self.get_response(request)
+
+
+class ApiMiddleware:
+    """Answers the API here: what follows (sessions, CSRF, messages, page headers) is for pages.
+
+    It took a fifth of a call's processor time. The API's views translate their own errors, and no
+    middleware that has other hooks than `__call__` comes before this one.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.path_info.startswith(API):
+            return self.get_response(request)
+        request.get_host()  # refuses names that ALLOWED_HOSTS does not have
+        match = request.resolver_match = resolve(request.path_info)
+        response: HttpResponse = match.func(request, *match.args, **match.kwargs)
+        if isinstance(response, SimpleTemplateResponse):
+            response.render()
+        if not response.streaming and "Content-Length" not in response:
+            response["Content-Length"] = str(len(response.content))
+        return response

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
 
+from core.http.allowed import allowed_read
 from toolhub import env
 
 ROOT = env.ROOT
@@ -24,6 +25,7 @@ PUBLIC_URL = env.http_url(
 HTTPS = PUBLIC_URL.startswith("https://")
 DEBUG = env.switch("TOOLHUB_DEBUG", False, "Django's debug pages; never in production.")
 SECRET_KEY = env.secret_key(DATA)
+VAULT_KEYS = env.vault_keys(DATA)
 ALLOWED_HOSTS = [
     urlsplit(PUBLIC_URL).hostname or "127.0.0.1",
     *env.names(
@@ -41,6 +43,7 @@ INSTALLED_APPS = [
     "security",
     "audit",
     "core",
+    "core.outbox",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -59,6 +62,8 @@ MIDDLEWARE = [
     "core.middleware.RequestIdMiddleware",
     "core.middleware.NulMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    # From here on only pages.
+    "core.middleware.ApiMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -88,6 +93,15 @@ TEMPLATES = [
         },
     }
 ]
+
+# --- what the hub connects to ---------------------------------------------------------------
+HTTP_ALLOW = env.names(
+    "TOOLHUB_HTTP_ALLOW",
+    (),
+    "Hosts and networks that the hub may send requests to beside public https, each perhaps with a port: "
+    "hooks.example.org, 10.0.0.0/8:8080.",
+    check=allowed_read,
+)
 
 # --- database --------------------------------------------------------------------------------
 DATABASES = {

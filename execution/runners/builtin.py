@@ -1,5 +1,6 @@
 """The builtin runner: catalogue tools, in this process. Trusted code only."""
 
+import contextlib
 import dataclasses
 import functools
 import importlib
@@ -9,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +21,8 @@ import toolhub_sdk
 from core.errors import error_object
 from core.json.canonical import CanonicalError
 from execution.models import Status
-from execution.runners.call import Call
+from execution.runners.call import Call, dropped
+from execution.runners.hands import hand_give
 from execution.runs.outcomes import Outcome, failure, success
 from registry.schemas import output_validator, problems_of
 from toolhub_sdk import Cancelled, FixedClock, ToolContext, ToolError
@@ -43,27 +46,31 @@ def _function(entry: str) -> Callable[..., object]:
 
 def run(call: Call) -> Outcome:
     """Runs a built-in tool in a thread that can be left behind when its time is up or it is cancelled."""
-    done: list[Outcome] = []
-    thread = threading.Thread(target=_work_apart, args=(call, done), name=f"run-{call.run_id}", daemon=True)
+    done: SimpleQueue[Outcome] = SimpleQueue()
     started_at = datetime.now(UTC)
-    thread.start()
+    hand_give(lambda: _work_apart(call, done))
     for left in _until(call.deadline, call.cancelled):
-        thread.join(min(LOOK_S, left))
-        if not thread.is_alive():
-            return done[0]
+        with contextlib.suppress(Empty):
+            return done.get(timeout=min(LOOK_S, left))
     timed_out = not call.cancelled.is_set()
     call.cancelled.set()
-    thread.join(GRACE_S)
-    if done and not timed_out:
-        return done[0]
+    with contextlib.suppress(Empty):
+        outcome = done.get(timeout=GRACE_S)
+        if not timed_out:
+            return outcome
     return _stopped(call, started_at, timed_out=timed_out)
 
 
-def _work_apart(call: Call, done: list[Outcome]) -> None:
+def _work_apart(call: Call, done: SimpleQueue[Outcome]) -> None:
     try:
-        done.append(_work(call))
+        outcome = _work(call)
+    except BaseException as error:
+        log.exception("%s failed", call.tool)
+        outcome = failure("EXECUTION_FAILED", _failed(call, error)["message"], at=datetime.now(UTC))
     finally:
-        connections.close_all()  # parts that were emitted opened one of this thread's own
+        if call.emit is not dropped:
+            connections.close_all()  # parts that were emitted opened one of this thread's own
+    done.put(outcome)
 
 
 def _until(deadline: float, cancelled: threading.Event) -> Iterator[float]:

@@ -13,7 +13,7 @@ from execution.runs.outcomes import Outcome
 from registry.models import ToolVersion
 
 
-def _dropped(partial: Any) -> None:
+def dropped(partial: Any) -> None:
     """Where nobody reads parts, they go nowhere."""
 
 
@@ -39,7 +39,7 @@ class Call:
     # Whether it was the lease that was lost: then this attempt has no outcome to tell.
     lost: bool = False
     # Takes a part of the result while the tool works; see execution/runs/partials.py.
-    emit: Callable[[Any], None] = _dropped
+    emit: Callable[[Any], None] = dropped
     # The start that the run's row has; where there is no row yet, the runner's own is recorded.
     moment: datetime | None = None
     # Monotonic seconds at which the time is up.

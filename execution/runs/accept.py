@@ -147,7 +147,7 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
         (outcome.event, outcome.ended_at, {}),
     )
     events = [
-        RunEvent(run=run, seq=seq, kind=kind, at=at, data=data)
+        RunEvent(run_id=run.pk, seq=seq, kind=kind, at=at, data=data)
         for seq, (kind, at, data) in enumerate(steps, start=1)
     ]
     ledger = [
@@ -156,7 +156,7 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
     ]
     run.outcome_leaf = ledger[1].leaf
     attempt = Attempt(
-        run=run,
+        run_id=run.pk,
         number=1,
         lease_token=uuid7(),
         worker="web",

@@ -66,4 +66,4 @@ def event_view(event: RunEvent, run: Run) -> dict[str, Any]:
 
 def iso(moment: datetime | None) -> str | None:
     """RFC 3339 in UTC, to the microsecond."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment else None
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z") if moment else None

@@ -1,9 +1,9 @@
 """The execute path's few prepared statements, on PostgreSQL. Everything else goes through the ORM.
 
 One statement reads all that a decision needs, and one writes a run that is over. Both go to
-psycopg on Django's own connection: server-side parameters, prepared once per connection. A call
-that is unusual in any way (unknown token, named version, no such tool) makes `facts_read` answer
-None, and the ordinary path says what is wrong.
+psycopg: server-side parameters, prepared once per connection. A call that is unusual in any way
+(unknown token, named version, no such tool) makes `facts_read` answer None, and the ordinary path
+says what is wrong.
 """
 
 import functools
@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import psycopg
-from django.db import connection, models
+from django.conf import settings
+from django.db import connections, models
 
 from core.fields import CanonicalJSONField
 from registry.models import ToolVersion
@@ -43,16 +44,32 @@ SELECT p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active,
 
 def is_served() -> bool:
     """Whether the database has this path."""
-    return connection.vendor == "postgresql"
+    return not settings.DATABASE_IS_SQLITE
 
 
 def _execute(statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
-    with connection.wrap_database_errors:
-        # With $1, $2 … in the statement psycopg has nothing to rewrite: it took 1.3 ms for 79 values.
-        cursor = psycopg.RawCursor(connection.connection)
-        return cursor.execute(statement, values, prepare=True)
+    """On Django's connection where this thread has one (it may be in a transaction), else on one of its pool.
+
+    A request that needs no more than these statements so spares what Django does for a connection
+    of its own, 0.3 ms.
+    """
+    own: Any = connections["default"]
+    with own.wrap_database_errors:
+        if own.connection is None and (pool := own.pool):
+            pool.open()
+            lent = pool.getconn()
+            try:
+                return _prepared(lent, statement, values)
+            finally:
+                pool.putconn(lent)
+        own.close_if_health_check_failed()
+        own.ensure_connection()
+        return _prepared(own.connection, statement, values)
+
+
+def _prepared(on: psycopg.Connection[Any], statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
+    # With $1, $2 … in the statement psycopg has nothing to rewrite: it took 1.3 ms for 79 values.
+    return psycopg.RawCursor(on).execute(statement, values, prepare=True)
 
 
 @functools.lru_cache(maxsize=4096)
