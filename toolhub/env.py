@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
+from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
 T = TypeVar("T")
@@ -128,10 +129,20 @@ def switch(name: str, default: bool, meaning: str) -> bool:
     return _read(name, default, parse)
 
 
-def names(name: str, default: tuple[str, ...], meaning: str) -> list[str]:
-    """A list separated by commas."""
+def names(
+    name: str, default: tuple[str, ...], meaning: str, *, check: Callable[[str], object] | None = None
+) -> list[str]:
+    """A list separated by commas; `check` raises ValueError for an entry that is not valid."""
+
+    def parse(raw: str) -> list[str]:
+        parts = [part.strip() for part in raw.split(",") if part.strip()]
+        for part in parts:
+            if check:
+                check(part)
+        return parts
+
     _declare(name, meaning, ", ".join(default) or "none")
-    return _read(name, list(default), lambda raw: [part.strip() for part in raw.split(",") if part.strip()])
+    return _read(name, list(default), parse)
 
 
 def http_url(name: str, default: str, meaning: str) -> str:
@@ -165,15 +176,45 @@ def secret_key(data: Path) -> str:
         if len(given) < 32:
             raise ImproperlyConfigured("TOOLHUB_SECRET_KEY is too short: use at least 32 random characters.")
         return given
-    file = data / "secret_key"
+    return _kept(data, "secret_key", lambda: secrets.token_urlsafe(48), lambda key: len(key) >= 32)
+
+
+def vault_keys(data: Path) -> list[str]:
+    """TOOLHUB_VAULT_KEYS, newest first, or the one kept in the data folder, made at the first start."""
+    given = text(
+        "TOOLHUB_VAULT_KEYS",
+        "",
+        "Fernet keys that encrypt kept secrets, newest first, with commas; the same for all processes.",
+        secret=True,
+        shown="made in the data folder",
+    )
+    keys = [key.strip() for key in given.split(",") if key.strip()]
+    if not all(_is_fernet_key(key) for key in keys):
+        raise ImproperlyConfigured(
+            "TOOLHUB_VAULT_KEYS is not valid: each key is 32 random bytes in URL-safe base64."
+        )
+    return keys or [_kept(data, "vault_key", lambda: Fernet.generate_key().decode(), _is_fernet_key)]
+
+
+def _is_fernet_key(key: str) -> bool:
+    try:
+        Fernet(key)
+    except ValueError:
+        return False
+    return True
+
+
+def _kept(data: Path, name: str, make: Callable[[], str], fits: Callable[[str], bool]) -> str:
+    """A secret in a file of the data folder, made when there is none."""
+    file = data / name
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            return _kept_key(file)
+            return _read_kept(file, fits)
         with os.fdopen(descriptor, "w", encoding="ascii") as out:
-            key = secrets.token_urlsafe(48)
+            key = make()
             out.write(key)
         return key
     except OSError as error:
@@ -182,11 +223,11 @@ def secret_key(data: Path) -> str:
         ) from error
 
 
-def _kept_key(file: Path) -> str:
+def _read_kept(file: Path, fits: Callable[[str], bool]) -> str:
     key = file.read_text(encoding="ascii").strip()
-    if len(key) < 32:
+    if not fits(key):
         raise ImproperlyConfigured(
-            "The file secret_key in the data folder is damaged. Restore it, or delete it."
+            f"The file {file.name} in the data folder is damaged. Restore it, or delete it."
         )
     return key
 

@@ -1,4 +1,4 @@
-"""`manage.py steward`: rings bells, reaps lost runs, makes retries due, calls by the clock."""
+"""`manage.py steward`: rings bells, reaps lost runs, makes retries due, calls by the clock, sends callbacks."""
 
 import signal
 import threading
@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from core.outbox.sender import Senders
 from execution.steward import steward_run
 
 
@@ -16,4 +17,5 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
-        steward_run(stop)
+        with Senders():
+            steward_run(stop)

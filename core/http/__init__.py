@@ -1,0 +1,1 @@
+"""The one HTTP client for addresses that come from outside. Start at client.py."""
