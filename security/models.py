@@ -70,3 +70,19 @@ class Grant(models.Model):
 
     def __str__(self) -> str:
         return self.capability
+
+
+class SigningSecret(models.Model):
+    """What signs messages sent on a persona's behalf, sealed. The newest has no `ends_at`."""
+
+    persona = models.ForeignKey(Persona, on_delete=models.CASCADE, related_name="signing_secrets")
+    sealed = models.TextField()
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    ends_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"signing secret {self.pk}"

@@ -3,6 +3,7 @@
 from django.urls import path, re_path
 
 from core.problems import api_not_found
+from execution.callbacks.api import RunRedeliver
 from execution.operations.api import Execute
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
 from execution.runs.api_again import RunCleanup, RunReplay, RunRetry
@@ -19,5 +20,6 @@ urlpatterns = [
     path("runs/<uuid:run_id>/retry", RunRetry.as_view(), name="api_run_retry"),
     path("runs/<uuid:run_id>/replay", RunReplay.as_view(), name="api_run_replay"),
     path("runs/<uuid:run_id>/cleanup", RunCleanup.as_view(), name="api_run_cleanup"),
+    path("runs/<uuid:run_id>/redeliver", RunRedeliver.as_view(), name="api_run_redeliver"),
     re_path(r"^(?P<rest>.*)$", api_not_found),
 ]

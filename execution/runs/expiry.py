@@ -11,6 +11,8 @@ from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.actors import SYSTEM
+from core.outbox.models import Delivery
+from execution.callbacks.state import RUN_OUTCOME
 from execution.models import Run, RunEvent
 from execution.runs.events import PROGRESS
 from execution.runs.selectors import first_id_at
@@ -22,7 +24,8 @@ BATCH = 500
 def payloads_expire(before: datetime) -> int:
     """Removes arguments, result, request, parts and salt of runs that ended before a time; returns how many.
 
-    Errors and warnings stay. 500 runs are one transaction and one event in the ledger.
+    A callback that is still owed is dropped. Errors and warnings stay. 500 runs are one transaction and one
+    event in the ledger.
     """
     total = 0
     # A run that ended before was made before, and ids are in the order of making.
@@ -53,6 +56,7 @@ def _expire(rows: list[Run], before: datetime) -> int:
             payload_expired_at=timezone.now(), arguments={}, request={}, result=None, salt=b""
         )
         RunEvent.objects.filter(run_id__in=mine, kind=PROGRESS).update(data={"expired": True})
+        Delivery.objects.filter(kind=RUN_OUTCOME, subject__in=mine).delete()
         span = {"first": str(min(mine)), "last": str(max(mine))}
         data = {"runs": len(mine), "ended_before": before.isoformat(), **span}
         record(Entry("run.payloads_expired", SYSTEM, "hub", "runs", data))

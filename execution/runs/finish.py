@@ -11,6 +11,7 @@ from django.utils import timezone
 from audit.ledger import event_row, rows_write
 from core.actors import SYSTEM, Actor
 from core.failpoints import failpoint
+from execution.callbacks.owed import callback_owe
 from execution.models import Attempt, Run, RunEvent, Status
 from execution.runs.claim import Lease
 from execution.runs.entries import outcome_entry
@@ -93,6 +94,7 @@ def outcome_write(
         outcome_leaf=ledger.leaf,
     )
     rows_write([ledger])
+    callback_owe(run)
     run_wake(run_id)
     failpoint("finish.before")
     return True

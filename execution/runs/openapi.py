@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 
 from core.openapi import ERROR, PROBLEMS
+from execution.callbacks.openapi import CALLBACK, CALLBACK_URL
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 _ID = {"type": ["string", "null"], "format": "uuid"}
@@ -29,6 +30,7 @@ METADATA: dict[str, Any] = {
         "audit_leaf": {"type": ["string", "null"]},
         "warnings": {"type": "array", "items": {"type": "string"}},
         "origin": {**_ID, "description": "The run that this one repeats."},
+        "callback": CALLBACK,
         "payload_expired_at": {**_TIME, "description": "When arguments and result were removed with age."},
     },
     "required": ["run_id", "tool", "version", "status", "attempts", "arguments_hash", "warnings"],
@@ -70,6 +72,7 @@ CALL: dict[str, Any] = {
             },
             "additionalProperties": False,
         },
+        "callback_url": CALLBACK_URL,
         "isolation_level": {"type": "string", "enum": ["none", "basic", "strict", "paranoid"]},
     },
     "additionalProperties": False,

@@ -17,6 +17,7 @@ MEMBERS: dict[str, type] = {
     "hints": dict,
     "limits": dict,
     "isolation_level": str,
+    "callback_url": str,
 }
 CONTEXT_MEMBERS = ("session_id", "task_id", "loop_id", "agent_id", "user_id", "project")
 LIMITS = {"timeoutMs": "timeout_ms", "maxOutputBytes": "max_output_bytes"}
@@ -35,6 +36,7 @@ class CallRequest:
     hints: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, int] = field(default_factory=dict)
     isolation_level: str | None = None
+    callback_url: str | None = None
     # Which chain the call is part of, `{id, step}`; never the caller's to set.
     chain: dict[str, Any] = field(default_factory=dict)
     # The run that this call repeats, and what a replay takes from it (execution/runs/replay.py); as `chain`.
@@ -49,6 +51,7 @@ class CallRequest:
             "hints": self.hints,
             "limits": self.limits,
             "isolation_level": self.isolation_level,
+            "callback_url": self.callback_url,
             "chain": self.chain,
             "replay_of": self.replay_of,
         }

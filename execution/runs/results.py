@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 
 from core.json.canonical import canonical
+from execution.callbacks.state import callback_of
 from execution.models import Run, Status
 from execution.runs.events import iso
 from execution.runs.states import FINAL
@@ -35,7 +36,7 @@ def metadata_of(run: Run) -> dict[str, Any]:
     }
 
 
-def envelope(run: Run) -> dict[str, Any]:
+def envelope(run: Run, *, with_callback: bool = True) -> dict[str, Any]:
     """The result of a run. `success` is null until there is an outcome.
 
     `data` holds exactly the canonical bytes that `result_hash` is over; null where the payload was removed
@@ -47,5 +48,5 @@ def envelope(run: Run) -> dict[str, Any]:
         "success": completed if done else None,
         "data": orjson.Fragment(canonical(run.result)) if completed else None,
         "error": run.error,
-        "metadata": metadata_of(run),
+        "metadata": metadata_of(run) | ({"callback": callback_of(run)} if with_callback else {}),
     }

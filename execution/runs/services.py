@@ -15,6 +15,7 @@ from core.actors import Actor
 from core.errors import ToolHubError
 from core.json.canonical import CanonicalError, canonical
 from core.metrics import RUNS
+from execution.callbacks.accept import callback_check
 from execution.models import IdempotencyKey, Run, Status
 from execution.runners import call_run
 from execution.runners.call import call_of
@@ -127,6 +128,7 @@ def call_check(
     try:
         _arguments_check(version, request, open_arguments)
         isolation_check(version, request)
+        callback_check(principal.persona_id, request.callback_url)
         encoded = canonical(request.arguments)
         canonical(request.recorded())
     except CanonicalError as error:
@@ -210,7 +212,8 @@ def _carry_out(accepted: Accepted, manner: Manner) -> Run:
     quick = accepted.bounds.timeout_ms <= min(manner.wait_s * 1000, settings.INLINE_MAX_MS)
     if not settings.INLINE or manner.detached or not quick or version.runner not in INLINE_RUNNERS:
         return accept_pending(accepted, inline=False)
-    if version.runner == "builtin" and version.is_pure and not version.uses_network:
+    at_once = version.is_pure and not version.uses_network and not accepted.request.callback_url
+    if version.runner == "builtin" and at_once:
         run = accepted.run(inline=True)
         return accept_finished(accepted, run, call_run(call_of(run, inline=True, attempt=1)))
     run = accept_pending(accepted, inline=True)

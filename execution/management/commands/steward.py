@@ -1,4 +1,7 @@
-"""`manage.py steward`: rings bells, reaps lost runs, makes retries due, calls by the clock, sends callbacks."""
+"""`manage.py steward`: rings bells, reaps lost runs, makes retries due, calls by the clock, sends callbacks.
+
+Senders have threads of their own: a slow receiver holds up no duty.
+"""
 
 import signal
 import threading
