@@ -18,8 +18,19 @@ class ConsoleForm(forms.Form):
         super().__init__(*args, **kwargs)
         for bound in self:
             kind = "form-select" if isinstance(bound.field.widget, forms.Select) else "form-control"
-            wrong = " is-invalid" if self.is_bound and bound.errors else ""
-            bound.field.widget.attrs.setdefault("class", f"{kind}{wrong}")
+            bound.field.widget.attrs.setdefault("class", kind)
+        if self.is_bound:
+            self._mark()
+
+    def _mark(self) -> None:
+        """Colours the fields that are wrong; the first of them is where the reader goes."""
+        wrong = [bound.field.widget.attrs for bound in self if bound.errors]
+        for attrs in wrong:
+            attrs["class"] = f"{attrs['class'].removesuffix(' is-invalid')} is-invalid"
+        if wrong:
+            for field in self.fields.values():
+                field.widget.attrs.pop("autofocus", None)
+            wrong[0]["autofocus"] = True
 
     def attempt(self, act: Callable[[], Made]) -> Made | None:
         """What `act` makes; None when the form is not valid or `act` refused, which the form then shows."""
@@ -38,7 +49,7 @@ class ConsoleForm(forms.Form):
             name = item.get("pointer", "").removeprefix("/")
             if name in self.fields:
                 self.add_error(name, item["message"])
-                self.fields[name].widget.attrs["class"] += " is-invalid"
                 placed = True
         if not placed:
             self.add_error(None, error.message)
+        self._mark()

@@ -15,6 +15,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
 from core.errors import Denied, NotFound
+from core.views_errors import method_not_allowed
 
 PAGE_ROWS = 25
 Row = TypeVar("Row", bound=Model)
@@ -103,6 +104,11 @@ class ConsoleView(View):
         patch_vary_headers(response, ("HX-Request", "Cookie"))
         response.headers.setdefault("Cache-Control", "private, no-store")
         return response
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """A page that says so, not the empty one of Django."""
+        allowed = [name.upper() for name in self.http_method_names if hasattr(self, name)]
+        return method_not_allowed(request, allowed)
 
     def show(self, context: Mapping[str, Any] | None = None, *, status: int = 200) -> HttpResponse:
         """Renders the page, or its part."""

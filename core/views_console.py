@@ -3,18 +3,20 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from core.codes import CODES
 from core.context import THEME_COOKIE, THEMES
 from core.pages import ConsoleView
+from core.views_errors import method_not_allowed
 
 YEAR_S = 365 * 24 * 3600
 
 
-@require_POST
 def theme_set(request: HttpRequest) -> HttpResponse:
     """Keeps the theme in a cookie and goes back; for browsers without JavaScript."""
+    if request.method != "POST":
+        return method_not_allowed(request, ["POST"])
     back = request.POST.get("next", "/")
     if not url_has_allowed_host_and_scheme(
         back, allowed_hosts={request.get_host()}, require_https=request.is_secure()

@@ -1,5 +1,6 @@
 """Error pages in the console's look; machines get problem details."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -39,6 +40,14 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
         return problem(NotFound("There is nothing at this address."))
     text = "The address may be mistyped, what was here may be gone, or you may not see it."
     return _page(request, 404, "There is nothing here", text)
+
+
+def method_not_allowed(request: HttpRequest, allowed: Iterable[str]) -> HttpResponse:
+    """405: there is something, but not for this method; mostly the address of a form that was opened."""
+    text = "Nothing was changed. What is done here starts with a button on another page."
+    answer = _page(request, 405, "This address is not a page", text)
+    answer["Allow"] = ", ".join(allowed)
+    return answer
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -4,7 +4,13 @@ from django.urls import path
 
 from execution.runs.views import RunCancel, RunDetail, RunsList
 from execution.runs.views_again import RunReplay, RunResolve, RunRetry
-from execution.schedules.views import ScheduleDelete, ScheduleNew, SchedulesList, ScheduleSwitch
+from execution.schedules.views import (
+    ScheduleDelete,
+    ScheduleNew,
+    ScheduleOptions,
+    SchedulesList,
+    ScheduleSwitch,
+)
 
 urlpatterns = [
     path("runs/", RunsList.as_view(), name="runs"),
@@ -14,6 +20,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/retry/", RunRetry.as_view(), name="run_retry"),
     path("runs/<uuid:run_id>/replay/", RunReplay.as_view(), name="run_replay"),
     path("schedules/", SchedulesList.as_view(), name="schedules"),
+    path("schedules/options/<str:field>/", ScheduleOptions.as_view(), name="schedule_options"),
     path("schedules/new/", ScheduleNew.as_view(), name="schedule_new"),
     path("schedules/<int:row>/switch/", ScheduleSwitch.as_view(), name="schedule_switch"),
     path("schedules/<int:row>/delete/", ScheduleDelete.as_view(), name="schedule_delete"),

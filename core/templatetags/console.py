@@ -11,14 +11,17 @@ from django import template
 from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
 register.filter(intcomma)
 
 ICON_NAME = re.compile(r"[a-z0-9-]+")
+CODE = re.compile(r"`([^`\n]+)`")
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 SHOWN_CHARACTERS = 12_000
 
 
@@ -93,13 +96,35 @@ def copy(value: object, what: str) -> SafeString:
 
 
 @register.simple_tag
+def ask(
+    words: str, icon_name: str, url_name: str, *args: object, about: str = "", look: str = "btn btn-sm"
+) -> SafeString:
+    """A button that leads to a question (core/questions.py): in a dialog, without JavaScript on its page.
+
+    With `about` it is an icon alone, and says for a screen reader what it is about.
+    """
+    url = reverse(url_name, args=args)
+    spoken = f"{words} {about}" if about else words
+    return format_html(
+        '<a class="{}" href="{}" hx-get="{}" hx-target="#confirm" title="{}" aria-label="{}">{} {}</a>',
+        look,
+        url,
+        url,
+        spoken,
+        spoken,
+        icon(icon_name),
+        "" if about else words,
+    )
+
+
+@register.simple_tag
 def moment(at: datetime | None, missing: str = "never", form: str = "ago") -> SafeString:
     """A <time>: UTC without JavaScript, local with it (static/js/times.js); the exact value on hover.
 
     `form` is "ago" (3 min ago), "clock" (14:03:07.120) or "full".
     """
     if at is None:
-        return format_html('<span class="text-secondary">{}</span>', missing)
+        return format_html('<span class="text-secondary moment">{}</span>', missing)
     utc = at.astimezone(UTC)
     exact = utc.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + " UTC"
     text = {"ago": _distance(at), "clock": exact[11:23], "full": exact[:19]}[form]
@@ -194,6 +219,25 @@ def lookup(mapping: Mapping[Any, Any], key: Any) -> Any:
 def words(value: str) -> str:
     """A value of an enumeration as words: outcome_unknown → outcome unknown."""
     return value.replace("_", " ")
+
+
+@register.filter
+def coded(value: str) -> SafeString:
+    """Text in which `what stands between backticks` is set as code."""
+    # Escaped first: only the marks of ours are added.
+    return mark_safe(CODE.sub(r"<code>\1</code>", escape(value)))  # noqa: S308
+
+
+@register.filter
+def measure(name: str, value: Any) -> tuple[str, Any]:
+    """A measured value with its name in words and its unit: `cpu_ms`, 0.6 → CPU time, 0.60 ms."""
+    spoken = CAMEL.sub("_", name).lower()
+    if spoken.endswith("_ms"):
+        stem = spoken.removesuffix("_ms")
+        return "CPU time" if stem == "cpu" else words(stem), ms(value)
+    if spoken.endswith("_bytes"):
+        return words(spoken.removesuffix("_bytes")), size(value)
+    return words(spoken), value
 
 
 @register.simple_tag(takes_context=True)

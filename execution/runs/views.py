@@ -24,6 +24,8 @@ from security.people import person_of
 from security.permissions import actor_of
 
 REPEATS_SHOWN = 10
+# What runs no longer: there is nothing to stop.
+SETTLED = FINAL | {Status.OUTCOME_UNKNOWN}
 HOURS = (("1", "last hour"), ("24", "last 24 hours"), ("168", "last 7 days"))
 
 
@@ -68,7 +70,7 @@ def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
         ],
         "ledger": list(run_events(run.pk)) if with_ledger else [],
         "finished": run.status in FINAL,
-        "cancellable": run.status not in FINAL and run.cancel_asked_at is None,
+        "cancellable": run.status not in SETTLED and run.cancel_asked_at is None,
         "repeatable": run.status in FINAL and run.payload_expired_at is None,
         "repeats": list(run.repeats.order_by("pk").values_list("pk", flat=True)[:REPEATS_SHOWN]),
         "comparison": compared.as_dict() if (compared := replayed_by(run)) else None,

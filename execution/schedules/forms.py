@@ -3,9 +3,11 @@
 from typing import Any
 
 from django import forms
+from django.urls import reverse
 
 from core.forms import ConsoleForm
 from execution.runs.forms import JSONField
+from execution.schedules.selectors import PICKED
 from execution.schedules.services import NAME_MAX
 
 _WHEN = "Minute, hour, day of month, month, day of week. 0 9 * * 1-5 is nine o'clock from Monday to Friday."
@@ -16,7 +18,7 @@ class ScheduleForm(ConsoleForm):
 
     name = forms.CharField(max_length=NAME_MAX, help_text="What it is for.")
     persona = forms.CharField(max_length=64, help_text="Under whose rights it runs.")
-    tool = forms.CharField(max_length=64)
+    tool = forms.CharField(max_length=64, help_text="What is called.")
     version = forms.CharField(max_length=64, required=False, help_text="Empty: the one that is active then.")
     arguments = JSONField(help_text="A JSON object.", initial="{}")
     cron = forms.CharField(label="When", max_length=120, help_text=_WHEN)
@@ -28,4 +30,12 @@ class ScheduleForm(ConsoleForm):
         super().__init__(*args, **options)
         for name in ("persona", "tool", "version", "cron", "time_zone"):
             self.fields[name].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
-        self.fields["name"].widget.attrs["autofocus"] = True
+        for name in PICKED:
+            self.fields[name].widget.attrs |= {
+                "list": f"{name}-options",
+                "hx-get": reverse("schedule_options", args=[name]),
+                "hx-trigger": "focus once, input changed delay:200ms",
+                "hx-target": f"#{name}-options",
+            }
+        if not self.is_bound:
+            self.fields["name"].widget.attrs["autofocus"] = True

@@ -15,7 +15,7 @@ from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView, switch_wanted
 from execution.models import Schedule
 from execution.schedules.forms import ScheduleForm
-from execution.schedules.selectors import schedule_of, schedules_page
+from execution.schedules.selectors import options_of, schedule_of, schedules_page
 from execution.schedules.services import schedule_create, schedule_delete, schedule_switch
 from execution.schedules.times import in_words
 from security.models import Persona
@@ -60,6 +60,17 @@ class ScheduleNew(ConsoleView):
 
     def _make(self, request: HttpRequest, wishes: dict[str, Any]) -> Schedule:
         return schedule_create(by=person_of(request), **{**wishes, "persona": _persona(wishes["persona"])})
+
+
+class ScheduleOptions(ConsoleView):
+    """What the pickers of the form propose for what is typed."""
+
+    permission = "execution.add_schedule"
+    template = "components/options.html"
+
+    def get(self, request: HttpRequest, field: str) -> HttpResponse:
+        """The options."""
+        return self.show({"options": options_of(field, request.GET.get(field, ""))})
 
 
 def _persona(name: str) -> Persona:

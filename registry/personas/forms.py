@@ -20,7 +20,9 @@ class PersonaForm(ConsoleForm):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"].widget.attrs |= {"autocomplete": "off", "spellcheck": "false", "autofocus": True}
+        self.fields["name"].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+        if not self.is_bound:
+            self.fields["name"].widget.attrs["autofocus"] = True
 
 
 class AssignForm(ConsoleForm):

@@ -20,11 +20,11 @@ class AssignableOptions(ConsoleView):
     """What the picker of tools and packages proposes for what is typed."""
 
     permission = "registry.add_assignment"
-    template = "registry/_assignable.html"
+    template = "components/options.html"
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The options."""
-        return self.show({"assignable": assignables(persona_detail(name), request.GET.get("target", ""))})
+        return self.show({"options": assignables(persona_detail(name), request.GET.get("target", ""))})
 
 
 class AssignmentNew(PersonaFormView):

@@ -124,7 +124,7 @@ def token(hub: Hub, signed_in: OpenContext) -> str:
     opened.goto("/personas/demo/")
     opened.get_by_text("Make a token").click()
     opened.get_by_label("Used for").fill("browser tests")
-    opened.get_by_role("button", name="Make it").click()
+    opened.get_by_role("button", name="Make the token").click()
     text = re.search(r"thp_[A-Za-z0-9_-]{43}", opened.content())
     context.close()
     assert text

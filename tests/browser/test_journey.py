@@ -19,7 +19,7 @@ def test_from_a_new_persona_to_its_audited_call(page: Page, execute: Execute) ->
     page.keyboard.press("p")
     page.get_by_role("link", name="New persona").click()
     page.get_by_label("Name").fill("explorer")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Make the persona").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("explorer")
     expect(page.get_by_text("It sees no tool")).to_be_visible()
 
@@ -28,7 +28,7 @@ def test_from_a_new_persona_to_its_audited_call(page: Page, execute: Execute) ->
     expect(page.get_by_text("echo is assigned: by name.")).to_be_visible()
 
     page.get_by_label("Used for").fill("the journey")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Make the token").click()
     text = re.search(r"thp_[A-Za-z0-9_-]{43}", page.content())
     assert text
     answer = execute("echo", {"text": "Grüße"}, by=text.group())
@@ -48,7 +48,7 @@ def test_a_token_is_revoked_in_a_dialog_that_can_be_left(page: Page, execute: Ex
     page.goto("/personas/demo/")
     page.get_by_text("Make a token").click()
     page.get_by_label("Used for").fill("to be revoked")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Make the token").click()
     found = re.search(r"thp_[A-Za-z0-9_-]{43}", page.content())
     assert found
     text = found.group()
@@ -58,7 +58,7 @@ def test_a_token_is_revoked_in_a_dialog_that_can_be_left(page: Page, execute: Ex
     revoke.click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("to be revoked")
-    dialog.get_by_role("link", name="Leave it").click()
+    dialog.get_by_role("link", name="Cancel").click()
     expect(dialog).to_be_hidden()
     assert execute("echo", {"text": "still"}, by=text).status_code == 200
 
@@ -168,7 +168,7 @@ def test_everything_works_without_javascript(signed_in: OpenContext, execute: Ex
     page.goto("/personas/demo/")
     page.get_by_role("link", name="Switch off").click()
     expect(page.get_by_role("heading", name="Switch demo off?")).to_be_visible()
-    page.get_by_role("link", name="Leave it").click()
+    page.get_by_role("link", name="Cancel").click()
     assert page.url.endswith("/personas/demo/")
     page.locator(".account summary").click()
     page.get_by_role("button", name="dark").click()

@@ -48,6 +48,10 @@ def test_the_runs_page_leads_to_the_form_and_the_form_says_what_follows(eyes: Cl
         assert words in body
 
 
+def test_a_run_with_nothing_left_to_stop_offers_no_cancelling(eyes: Client, unknown: Run) -> None:
+    assert "/cancel/" not in eyes.get(f"/runs/{unknown.pk}/").content.decode()
+
+
 def test_done_is_written_with_result_and_reason(eyes: Client, unknown: Run) -> None:
     answer = resolve(eyes, unknown, verdict="done", result='{"text": "lost"}')
     assert answer["Location"] == f"/runs/{unknown.pk}/"

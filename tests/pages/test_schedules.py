@@ -1,5 +1,6 @@
 """The pages of schedules."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -70,6 +71,34 @@ def test_what_is_wrong_stands_at_its_field(
     [field] = changes
     assert f'id="id_{field}_error"' in body
     assert not Schedule.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "proposed", "left_out"),
+    [
+        ("persona", "search", "researcher", "echo"),
+        ("tool", "ec", "echo", "researcher"),
+        ("time_zone", "kathm", "Asia/Kathmandu", "Europe/Berlin"),
+        ("time_zone", "los ang", "America/Los_Angeles", "Europe/Berlin"),
+    ],
+)
+def test_pickers_propose_what_holds_the_text(
+    eyes: Client, ready: Persona, field: str, typed: str, proposed: str, left_out: str
+) -> None:
+    body = eyes.get(f"/schedules/options/{field}/", {field: typed}).content.decode()
+    assert f'value="{proposed}"' in body
+    assert f'value="{left_out}"' not in body
+
+
+def test_a_picker_nobody_has_proposes_nothing(eyes: Client, ready: Persona) -> None:
+    assert "<option" not in eyes.get("/schedules/options/name/").content.decode()
+
+
+def test_the_reader_is_led_to_the_first_field_that_is_wrong(eyes: Client, ready: Persona) -> None:
+    body = eyes.post("/schedules/new/", {**GOOD, "cron": "every day", "tool": "nothing"}).content.decode()
+    assert [tag for tag in re.findall(r"<[^>]*\bautofocus\b[^>]*>", body) if "<input" in tag] == [
+        re.search(r'<input[^>]*name="cron"[^>]*>', body).group()  # type: ignore[union-attr]
+    ]
 
 
 def test_the_list_links_the_last_run_and_tells_a_refusal(eyes: Client, schedule: Schedule) -> None:

@@ -34,8 +34,8 @@ def test_a_wrong_password_says_so_and_signs_nobody_in(client: Client, admin: Use
 @pytest.mark.django_db
 def test_an_empty_field_is_named_at_the_field(client: Client) -> None:
     page = client.post("/sign-in/", {"login": "", "password": ""}).content.decode()
-    assert 'aria-describedby="login_error"' in page
-    assert 'aria-describedby="password_error"' in page
+    assert 'aria-describedby="id_login_error"' in page
+    assert 'aria-describedby="id_password_error"' in page
 
 
 @pytest.mark.parametrize("elsewhere", ["https://example.org/", "//example.org/", "javascript:alert(1)"])

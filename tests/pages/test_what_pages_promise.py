@@ -122,6 +122,36 @@ def test_what_is_not_there_says_so_in_the_look(eyes: Client, page: str) -> None:
     assert "There is nothing here" in answer.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("address", "allowed"),
+    [
+        ("/account/theme/", "POST"),
+        ("/schedules/new/", "GET, POST, HEAD, OPTIONS"),
+        ("/tools/", "GET, HEAD, OPTIONS"),
+    ],
+)
+def test_a_method_that_an_address_does_not_take_is_answered_in_the_look(
+    eyes: Client, address: str, allowed: str
+) -> None:
+    answer = eyes.delete(address)
+    assert (answer.status_code, answer["Allow"]) == (405, allowed)
+    assert "This address is not a page" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("address", "chip", "without"),
+    [
+        ("/tools/?q=e&package=toolhub-data", "package toolhub-data", "/tools/?q=e"),
+        ("/audit/?subject_kind=persona&subject_id=7", "subject id 7", "/audit/?subject_kind=persona"),
+    ],
+)
+def test_a_filter_that_a_link_brought_is_shown_and_can_be_taken_away(
+    eyes: Client, address: str, chip: str, without: str
+) -> None:
+    body = eyes.get(address).content.decode()
+    assert re.search(rf'<a class="chip" href="{re.escape(without)}">\s*{chip}', body)
+
+
 @pytest.mark.django_db
 def test_a_stranger_gets_the_same_page_for_what_is_not_there(client: Client) -> None:
     answer = client.get("/nothing/")
