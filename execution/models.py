@@ -32,7 +32,8 @@ class Run(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    persona = models.ForeignKey(Persona, on_delete=models.PROTECT, related_name="runs")
+    # Found by the index run_persona.
+    persona = models.ForeignKey(Persona, on_delete=models.PROTECT, related_name="runs", db_index=False)
     token = models.ForeignKey(Token, on_delete=models.PROTECT, related_name="+", null=True)
     responsible = models.ForeignKey(
         User, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
@@ -97,7 +98,8 @@ class Run(models.Model):
 class Attempt(models.Model):
     """One try at a run: claimed, perhaps started, perhaps finished."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
+    # Found by the index of its constraint.
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts", db_index=False)
     number = models.PositiveSmallIntegerField()
     lease_token = models.UUIDField()
     worker = models.CharField(max_length=120)
@@ -118,7 +120,8 @@ class Attempt(models.Model):
 class RunEvent(models.Model):
     """One step in a run's life. Arguments and result are not repeated here: readers add them."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
+    # Found by the index of its constraint.
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events", db_index=False)
     seq = models.PositiveIntegerField()
     kind = models.CharField(max_length=40)
     at = models.DateTimeField()

@@ -1,0 +1,99 @@
+"""The short way's statements and the ORM write the same rows, column by column."""
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from django.db import connection, models, transaction
+
+from execution.runs import accept
+from registry.models import Package
+
+pytestmark = pytest.mark.django_db
+Call = Callable[..., Any]
+Groups = Sequence[Sequence[models.Model]]
+Written = dict[str, list[dict[str, Any]]]
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("fx_echo", {"arguments": {"value": {"b": [1.0, 1e16, "é\u2028😀"], "a": None}}}),
+    ("fx_echo", {"arguments": {"value": "long " * 5000}, "context_data": {"k": [None, True]}}),
+    (
+        "fx_boom",
+        {"arguments": {}, "context": {"session_id": "s"}, "limits": {"timeoutMs": 900_000}},
+    ),
+    ("fx_refuse", {"arguments": {"details": {"x": [1, 2.5]}}}),
+]
+
+
+class Undo(Exception):
+    """Takes a transaction back."""
+
+
+def written(groups: Groups, write: Callable[[Groups], None]) -> Written:
+    """What the database holds after the rows were written, read without the ORM; then they are gone again."""
+    found: Written = {}
+    try:
+        with transaction.atomic():
+            write(groups)
+            for group in groups:
+                found[group[0]._meta.db_table] = list(_read(type(group[0]), len(group)))
+            raise Undo
+    except Undo:
+        return found
+
+
+def _read(model: type[models.Model], count: int) -> Sequence[dict[str, Any]]:
+    table = model._meta.db_table
+    with connection.cursor() as cursor:
+        # Keys that the database counts differ by nature; uuids do not.
+        cursor.execute(f'SELECT * FROM "{table}" ORDER BY id DESC LIMIT {count}')
+        names = [column[0] for column in cursor.description]
+        counted = isinstance(model._meta.pk, models.AutoField)
+        return [
+            {
+                name: _plain(value)
+                for name, value in zip(names, row, strict=True)
+                if not (counted and name == "id")
+            }
+            for row in cursor.fetchall()
+        ]
+
+
+def _plain(value: Any) -> Any:
+    return bytes(value) if isinstance(value, memoryview) else value
+
+
+def save_each(groups: Groups) -> None:
+    for row in (row for group in groups for row in group):
+        row.save(force_insert=True)
+
+
+@pytest.mark.parametrize(("tool", "body"), CALLS)
+@pytest.mark.parametrize("key", [None, "a key"])
+def test_the_short_way_writes_what_the_orm_would(
+    call: Call,
+    fx: Package,
+    monkeypatch: pytest.MonkeyPatch,
+    tool: str,
+    body: dict[str, Any],
+    key: str | None,
+) -> None:
+    kept: list[list[list[models.Model]]] = []
+    write = accept._rows_write
+
+    def observed(*groups: Sequence[models.Model]) -> None:
+        kept.append([copy.deepcopy(list(group)) for group in groups if group])
+        write(*groups)
+
+    monkeypatch.setattr(accept, "_rows_write", observed)
+    headers = {"HTTP_IDEMPOTENCY_KEY": key} if key else {}
+    assert call(tool, body=body, **headers).status_code == 200
+    (groups,) = kept
+    assert len(groups) == (5 if key else 4)
+    for model in reversed([type(group[0]) for group in groups]):
+        if model._meta.app_label == "execution":
+            model._default_manager.all().delete()  # the ledger keeps what it has; only the newest are read
+    short = written(copy.deepcopy(groups), lambda rows: write(*rows))
+    assert short == written(copy.deepcopy(groups), save_each)
+    assert [len(rows) for rows in short.values()] == [len(group) for group in groups]
