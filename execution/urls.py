@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from execution.callbacks.views import RunRedeliver
 from execution.runs.views import RunCancel, RunDetail, RunsList
 from execution.runs.views_again import RunReplay, RunResolve, RunRetry
 from execution.schedules.views import (
@@ -19,6 +20,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/resolve/", RunResolve.as_view(), name="run_resolve"),
     path("runs/<uuid:run_id>/retry/", RunRetry.as_view(), name="run_retry"),
     path("runs/<uuid:run_id>/replay/", RunReplay.as_view(), name="run_replay"),
+    path("runs/<uuid:run_id>/redeliver/", RunRedeliver.as_view(), name="run_redeliver"),
     path("schedules/", SchedulesList.as_view(), name="schedules"),
     path("schedules/options/<str:field>/", ScheduleOptions.as_view(), name="schedule_options"),
     path("schedules/new/", ScheduleNew.as_view(), name="schedule_new"),

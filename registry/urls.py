@@ -6,6 +6,7 @@ from registry.personas.views_assignments import AssignableOptions, AssignmentDel
 from registry.personas.views_grants import GrantNew, GrantRevoke
 from registry.personas.views_list import PersonaNew, PersonasList
 from registry.personas.views_page import PersonaPage
+from registry.personas.views_signing import SigningSecretNew
 from registry.personas.views_switch import PersonaSwitch
 from registry.personas.views_tokens import TokenNew, TokenRevoke
 from registry.views import ToolPage, ToolsList
@@ -26,6 +27,7 @@ urlpatterns = [
     ),
     path("personas/<slug:name>/grants/", GrantNew.as_view(), name="grant_new"),
     path("personas/<slug:name>/grants/<int:row>/revoke/", GrantRevoke.as_view(), name="grant_revoke"),
+    path("personas/<slug:name>/signing/", SigningSecretNew.as_view(), name="signing_secret_new"),
     path("personas/<slug:name>/tokens/", TokenNew.as_view(), name="token_new"),
     path("personas/<slug:name>/tokens/<int:row>/revoke/", TokenRevoke.as_view(), name="token_revoke"),
 ]

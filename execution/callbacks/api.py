@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from execution.callbacks.again import callback_redeliver
 from execution.callbacks.openapi import REDELIVERED
-from execution.callbacks.state import callback_of
+from execution.callbacks.state import callback_view
 from execution.runs.openapi import answers
 from execution.runs.selectors import run_of
 from security.principals import caller
@@ -27,4 +27,4 @@ class RunRedeliver(APIView):
     def post(self, request: Request, run_id: UUID) -> Response:
         run = run_of(run_id, caller(request).persona_id)
         callback_redeliver(by=caller(request).actor, run=run)
-        return Response({"callback": callback_of(run)}, status=202)
+        return Response({"callback": callback_view(run)}, status=202)

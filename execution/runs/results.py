@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 
 from core.json.canonical import canonical
-from execution.callbacks.state import callback_of
+from execution.callbacks.state import callback_view
 from execution.models import Run, Status
 from execution.runs.events import iso
 from execution.runs.states import FINAL
@@ -48,5 +48,5 @@ def envelope(run: Run, *, with_callback: bool = True) -> dict[str, Any]:
         "success": completed if done else None,
         "data": orjson.Fragment(canonical(run.result)) if completed else None,
         "error": run.error,
-        "metadata": metadata_of(run) | ({"callback": callback_of(run)} if with_callback else {}),
+        "metadata": metadata_of(run) | ({"callback": callback_view(run)} if with_callback else {}),
     }

@@ -14,6 +14,7 @@ from audit.selectors import run_events
 from core.lists import ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
+from execution.callbacks.state import callback_of
 from execution.models import Run, Status
 from execution.runs.events import event_view
 from execution.runs.replay import replayed_by
@@ -68,6 +69,7 @@ def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
         "steps": [
             {"event": event, "view": event_view_short(event_view(event, run))} for event in run.events.all()
         ],
+        "callback": callback_of(run),
         "ledger": list(run_events(run.pk)) if with_ledger else [],
         "finished": run.status in FINAL,
         "cancellable": run.status not in SETTLED and run.cancel_asked_at is None,

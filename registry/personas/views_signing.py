@@ -1,0 +1,33 @@
+"""Pages: a persona's signing secret is made, and shown once."""
+
+from django.http import HttpRequest, HttpResponse
+
+from core.questions import Question, QuestionView
+from registry.personas.selectors import persona_detail
+from registry.personas.views_page import persona_url
+from security.people import person_of
+from security.signing import has_signing_secret, signing_secret_create
+
+
+class SigningSecretNew(QuestionView):
+    """Asks, then makes a signing secret and shows it, this once."""
+
+    permission = "security.add_signingsecret"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The question."""
+        persona = persona_detail(name)
+        touched = [f"What the hub sends on behalf of {name} is signed with it."]
+        if has_signing_secret(persona.pk):
+            touched.append("The one before signs beside it for 24 hours: change the receivers meanwhile.")
+        back = persona_url(name, "signing")
+        return self.ask(
+            Question("Make a signing secret?", touched, "Make the signing secret", back, calm=True)
+        )
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Makes it. The answer is never stored, neither here nor by the browser."""
+        persona = persona_detail(name)
+        text = signing_secret_create(by=person_of(request), persona=persona)
+        self.template = "registry/signing_created.html"
+        return self.show({"persona": persona, "text": text})
