@@ -6,7 +6,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """A persona's bearer token. Registered by being imported (security/apps.py)."""
+    """A persona's bearer token. Registered by being imported (toolhub/urls.py)."""
 
     target_class = "security.authentication.TokenAuthentication"
     match_subclasses = True

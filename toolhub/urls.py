@@ -6,6 +6,8 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.permissions import IsAuthenticated
 
+# Imported for what it registers; here, because only web processes and the description need it.
+import security.openapi  # noqa: F401
 from core.views_console import ApiDocs, error_codes, theme_set
 from monitoring.views_overview import Overview
 from security.authentication import TokenAuthentication
