@@ -12,6 +12,7 @@ from django.db import DatabaseError, close_old_connections, connection, transact
 
 from audit.denials import denials_flush
 from execution.runs.bells import Bells
+from execution.runs.expiry import payloads_expire_some
 from execution.runs.keys import keys_expire
 from execution.runs.reaper import inline_release, retries_due, runs_reap
 from execution.schedules.fire import schedules_fire
@@ -37,6 +38,7 @@ def duties() -> list[Duty]:
         Duty("schedules", 1.0, schedules_fire),
         Duty("inline", 10.0, inline_release),
         Duty("denials", 10.0, denials_flush),
+        Duty("payloads", 60.0, payloads_expire_some),
         Duty("keys", 600.0, keys_expire),
     ]
 

@@ -246,7 +246,7 @@ LEASE_S = env.integer(
 PAYLOAD_DAYS = env.integer(
     "TOOLHUB_PAYLOAD_DAYS",
     90,
-    "Days after which `manage.py runs_expire` removes what a run was given and gave.",
+    "Days after which what a run was given and gave is removed; its hashes and audit stay.",
     least=1,
     most=36_500,
 )

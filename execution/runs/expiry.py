@@ -3,8 +3,9 @@
 With the salt gone, nothing in the ledger tells what arguments and result were.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -21,10 +22,15 @@ from execution.runs.states import FINAL
 BATCH = 500
 
 
-def payloads_expire(before: datetime) -> int:
+def payloads_expire_some() -> int:
+    """The steward's duty: 500 runs at most of those that ended TOOLHUB_PAYLOAD_DAYS ago; returns how many."""
+    return payloads_expire(timezone.now() - timedelta(days=settings.PAYLOAD_DAYS), most=BATCH)
+
+
+def payloads_expire(before: datetime, most: int | None = None) -> int:
     """Removes arguments, result, request, parts and salt of runs that ended before a time; returns how many.
 
-    A callback that is still owed is dropped. Errors and warnings stay. 500 runs are one transaction and one
+    With `most` it begins no further 500 once so many are done. A callback that is still owed is dropped. Errors and warnings stay. 500 runs are one transaction and one
     event in the ledger.
     """
     total = 0
@@ -36,6 +42,8 @@ def payloads_expire(before: datetime) -> int:
     while ids := _batch(here if after is None else here.filter(pk__gt=after)):
         after = ids[-1].pk
         total += _expire(ids, before)
+        if most is not None and total >= most:
+            break
     return total
 
 

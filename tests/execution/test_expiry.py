@@ -18,6 +18,7 @@ from execution.runs import expiry
 from execution.runs.events import PROGRESS
 from execution.runs.expiry import payloads_expire
 from execution.runs.selectors import first_id_at
+from execution.steward import duties, duty_perform
 
 pytestmark = pytest.mark.django_db
 Post = Callable[..., Any]
@@ -78,6 +79,17 @@ def test_it_is_the_same_twice_and_in_many_batches(
     assert payloads_expire(NOW - timedelta(days=90)) == 0
     assert set(Run.objects.values_list("pk", "payload_expired_at")) == first
     assert Event.objects.filter(kind="run.payloads_expired").count() == 3
+
+
+def test_the_steward_does_it_in_small_parts(
+    old_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expiry, "BATCH", 2)
+    duty = next(duty for duty in duties() if duty.name == "payloads")
+    gone = (NOW - timezone.now()).days
+    for days in (91, 92, 93):
+        old_run(gone + days)
+    assert [duty_perform(duty) for _ in range(3)] == [2, 1, 0]
 
 
 def test_the_command_takes_its_days_from_the_setting_and_never_less_than_one(
