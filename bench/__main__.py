@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench import embedded, report, throughput
+from bench import embedded, queue, report, throughput
 from bench.database import own_database
 from bench.load import BenchError
 
@@ -17,7 +17,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description="Measures speed, start and memory of the hub.")
     parser.add_argument("--rounds", type=int, default=8, help="runs of each arm (default 8)")
     parser.add_argument("--seconds", type=float, default=2.0, help="length of one run, in s (default 2)")
-    parser.add_argument("--only", choices=tuple(PARTS), help="leave the other half out")
+    parser.add_argument("--only", choices=tuple(PARTS), help="leave the other parts out")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there, too")
     given = parser.parse_args()
     if given.rounds < 1 or given.seconds <= 0:
@@ -46,7 +46,18 @@ def start(_given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], lis
     return asdict(found), found.faults
 
 
-PARTS = {"speed": speed, "start": start}
+def workers(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """Figures and faults of the way over the workers against raw Celery; prints them."""
+    with own_database() as database:
+        if database.missing:
+            say([f"No PostgreSQL here ({database.missing}); the way over the workers is not measured."])
+            return {}, []
+        found = queue.measure(database, folder, rounds=given.rounds)
+    say(queue.queue_lines(found))
+    return asdict(found), found.faults
+
+
+PARTS = {"speed": speed, "workers": workers, "start": start}
 
 
 def main() -> int:

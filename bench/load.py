@@ -45,8 +45,8 @@ class Load:
         return quantiles(self.latencies, n=100, method="inclusive")[percent - 1] * 1000
 
 
-def post(port: int, path: str, body: Mapping[str, Any], token: str) -> bytes:
-    """A whole HTTP/1.1 request as bytes."""
+def post(port: int, path: str, body: Mapping[str, Any], token: str, **headers: str) -> bytes:
+    """A whole HTTP/1.1 request as bytes, with more headers."""
     payload = json.dumps(body).encode()
     lines = [
         f"POST {path} HTTP/1.1",
@@ -54,6 +54,7 @@ def post(port: int, path: str, body: Mapping[str, Any], token: str) -> bytes:
         f"Authorization: Bearer {token}",
         "Content-Type: application/json",
         f"Content-Length: {len(payload)}",
+        *(f"{name}: {value}" for name, value in headers.items()),
     ]
     return "\r\n".join([*lines, "", ""]).encode() + payload
 

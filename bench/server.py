@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bench.load import BenchError
 
@@ -66,11 +67,9 @@ def serving(
             stderr=output,
             start_new_session=True,
         )
-        try:
+        with ended(process):
             _await_ready(process, port, patience_s, log)
             yield Server(port, process, time.perf_counter() - begun)
-        finally:
-            _end(process)
 
 
 def _await_ready(process: subprocess.Popen[bytes], port: int, patience_s: float, log: Path) -> None:
@@ -94,8 +93,16 @@ def is_ready(port: int) -> bool:
         connection.close()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Politely, then without."""
+@contextlib.contextmanager
+def ended(process: subprocess.Popen[Any]) -> Iterator[None]:
+    """Ends the process and its group afterwards: politely, then without."""
+    try:
+        yield
+    finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[Any]) -> None:
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -99,7 +99,7 @@ def measure(database: Database, folder: Path, *, rounds: int, seconds: float) ->
         settings["TOOLHUB_DATABASE_URL"] = database.url
     environment = clean_environment(data, **settings)
     found = Throughput("PostgreSQL" if database.url else "SQLite")
-    ready = _prepare(environment)
+    ready = prepared(environment)
     found.asked = ready["asked"]
     found.answered.update({"echo": PREPARED, "floor": PREPARED})
     environment["PROMETHEUS_MULTIPROC_DIR"] = str(data / "metrics")
@@ -119,7 +119,8 @@ def measure(database: Database, folder: Path, *, rounds: int, seconds: float) ->
     return found
 
 
-def _prepare(environment: dict[str, str]) -> dict[str, Any]:
+def prepared(environment: dict[str, str]) -> dict[str, Any]:
+    """Fills a fresh database; gives `{token, asked}`. Raises BenchError."""
     done = subprocess.run(
         [sys.executable, "manage.py", "bench_prepare"],
         cwd=ROOT,

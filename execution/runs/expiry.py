@@ -30,8 +30,8 @@ def payloads_expire_some() -> int:
 def payloads_expire(before: datetime, most: int | None = None) -> int:
     """Removes arguments, result, request, parts and salt of runs that ended before a time; returns how many.
 
-    With `most` it begins no further 500 once so many are done. A callback that is still owed is dropped. Errors and warnings stay. 500 runs are one transaction and one
-    event in the ledger.
+    With `most` it begins no further 500 once so many are done. A callback that is still owed is
+    dropped. Errors and warnings stay. 500 runs are one transaction and one event in the ledger.
     """
     total = 0
     # A run that ended before was made before, and ids are in the order of making.
