@@ -27,10 +27,11 @@ SWITCHES = (
 
 @dataclass(frozen=True)
 class Hub:
-    """Where the hub answers, and how the admin signs in."""
+    """Where the hub answers, how the admin signs in, and the environment of its commands."""
 
     url: str
     password: str
+    env: dict[str, str]
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +60,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
             break
     password = re.search(r"password (\S+) \(shown", "".join(said))
     assert password, f"The hub did not start:\n{''.join(said)}"
-    yield Hub(f"http://127.0.0.1:{port}", password.group(1))
+    yield Hub(f"http://127.0.0.1:{port}", password.group(1), env)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
 

@@ -1,0 +1,94 @@
+"""A hub in which every page has something to show, and the addresses of its pages."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+import httpx
+from playwright.sync_api import BrowserContext
+
+from tests.browser.conftest import ROOT, Hub
+
+# States that a healthy hub does not reach while a test watches, made by its own doors.
+RARE = """
+import json
+from execution.models import Run, Status
+from execution.runs.states import transition
+from execution.schedules.services import schedule_create
+from security.models import Persona, User
+wishes = {"tool": "echo", "arguments": {"text": "hi"}, "cron": "0 9 * * 1-5", "time_zone": "Europe/Berlin"}
+demo, admin = Persona.objects.get(name="demo"), User.objects.get(username="admin")
+schedule = schedule_create(by=admin, name="Morning greeting of the night shift", persona=demo, **wishes)
+like = Run.objects.filter(tool="echo", status=Status.COMPLETED).values(
+    "persona_id", "token_id", "tool_version_id", "tool", "arguments", "arguments_hash", "salt", "timeout_ms",
+    "max_output_bytes", "created_at", "due_at",
+).first()
+waiting, unknown = (Run.objects.create(queue="nobody", status=Status.PENDING, **like) for _ in range(2))
+here = Run.objects.filter(pk=unknown.pk)
+transition(here, source=Status.PENDING, target=Status.RUNNING, who="claim", attempt=1)
+transition(here, source=Status.RUNNING, target=Status.OUTCOME_UNKNOWN, who="reaper")
+print(json.dumps({"schedule": schedule.pk, "waiting": str(waiting.pk), "unknown": str(unknown.pk)}))
+"""
+FIXED = (
+    "/",
+    "/tools/",
+    "/tools/?q=nothing+has+this+name",
+    "/tools/?package=toolhub-data",
+    "/tools/calculate/",
+    "/tools/current_time/",
+    "/personas/",
+    "/personas/?q=nobody+has+this+name",
+    "/personas/new/",
+    "/personas/demo/",
+    "/personas/demo/?after=calculate",
+    "/personas/demo/switch/",
+    "/runs/",
+    "/runs/?status=failed&since=24",
+    "/runs/?q=nothing",
+    "/schedules/",
+    "/schedules/?q=nothing",
+    "/schedules/new/",
+    "/audit/",
+    "/audit/?q=nothing+has+this+name",
+    "/audit/?subject_kind=persona&subject_id=1",
+    "/account/password/",
+    "/account/theme/",
+    "/sign-out/",
+    "/api/docs",
+    "/api/docs/errors",
+    "/nothing/",
+)
+
+
+def rare_rows(hub: Hub) -> dict[str, str]:
+    """The ids of a schedule, of a run that waits for good, and of one whose outcome is unknown."""
+    said = subprocess.run(
+        [sys.executable, "manage.py", "shell", "--no-imports", "-c", RARE],
+        cwd=ROOT,
+        env=hub.env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: dict[str, str] = json.loads(said.stdout)
+    return found
+
+
+def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: BrowserContext) -> list[str]:
+    """The addresses of all pages, with runs of each kind on them."""
+    good = execute("echo", {"text": "Grüße " * 40}).json()["metadata"]["run_id"]
+    bad = execute("json_parse", {"text": "{"}).json()["metadata"]["run_id"]
+    rare = rare_rows(hub)
+    page = context.new_page()
+    page.goto(f"/runs/{good}/replay/")
+    page.get_by_role("button", name="Replay it").click()
+    page.wait_for_url(lambda address: "/replay/" not in address)
+    replayed = page.url.removeprefix(hub.url)
+    page.goto("/audit/?kind=run.outcome")
+    event = str(page.locator(".rows td a").first.get_attribute("href"))
+    page.close()
+    runs = [f"/runs/{run}/" for run in (good, bad, rare["waiting"], rare["unknown"])]
+    asked = [f"/runs/{good}/retry/", f"/runs/{rare['waiting']}/cancel/", f"/runs/{rare['unknown']}/resolve/"]
+    schedule = f"/schedules/{rare['schedule']}"
+    return [*FIXED, *runs, replayed, *asked, f"{schedule}/switch/", f"{schedule}/delete/", event]
