@@ -15,7 +15,7 @@ from django.utils import timezone
 from core.clock import lease_boot, lease_now
 from core.failpoints import failpoint
 from execution.models import Attempt, Run, Status
-from execution.runs.events import CLAIMED, STARTED, event_add
+from execution.runs.events import CLAIMED, STARTED, event_add, event_next
 from execution.runs.states import transition
 
 # So many kinds of waiting work are looked at before a claim gives up and waits for the next bell.
@@ -47,8 +47,9 @@ def claim_next(queue: str) -> Lease | None:
     )
     if not groups:
         return None
-    personas, tools = _running()
-    groups.sort(key=lambda g: (personas[g["persona_id"]], tools[g["tool"]], g["oldest"]))
+    if len(groups) > 1:
+        personas, tools = _running()
+        groups.sort(key=lambda g: (personas[g["persona_id"]], tools[g["tool"]], g["oldest"]))
     for group in groups:
         lease = _claim_one(
             due.filter(persona_id=group["persona_id"], tool=group["tool"]).order_by("due_at", "id")
@@ -98,6 +99,7 @@ def _claim_one(candidates: QuerySet[Run]) -> Lease | None:
             lease_token=token,
             lease_ends=lease_now() + settings.LEASE_S,
             lease_boot=lease_boot(),
+            events_count=run.events_count + 1,
         )
         if not moved:
             return None
@@ -105,7 +107,7 @@ def _claim_one(candidates: QuerySet[Run]) -> Lease | None:
         Attempt.objects.create(
             run=run, number=run.attempt, lease_token=token, worker=worker_name(), claimed_at=timezone.now()
         )
-        event_add(run.pk, CLAIMED, {"attempt": run.attempt, "worker": worker_name()})
+        event_next(run, CLAIMED, {"attempt": run.attempt, "worker": worker_name()})
         failpoint("claim.before")
     failpoint("claim.after")
     return Lease(run, token, run.attempt)

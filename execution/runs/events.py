@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F
+from django.db import connection
 from django.utils import timezone
 
 from core.json.canonical import canonical
@@ -19,14 +19,30 @@ PROGRESS = "TOOL_CALL_PROGRESS"
 CLAIMED, STARTED, LEASE_LOST = "RUN_CLAIMED", "RUN_STARTED", "LEASE_LOST"
 CANCEL_ASKED, LATE_RESULT, RETRY = "CANCEL_ASKED", "LATE_RESULT", "RUN_RETRIED"
 RESOLVED = "RUN_RESOLVED"
+_COUNT = "UPDATE execution_run SET events_count = events_count + 1 WHERE id = %s RETURNING events_count"
 CALLBACK_QUEUED, CALLBACK_TRIED = "CALLBACK_QUEUED", "CALLBACK_TRIED"
 CALLBACK_DELIVERED, CALLBACK_FAILED = "CALLBACK_DELIVERED", "CALLBACK_FAILED"
 
 
 def event_add(run_id: UUID, kind: str, data: Mapping[str, Any] | None = None) -> RunEvent:
     """Appends an event in the caller's transaction. The row lock on the run gives its number."""
-    Run.objects.filter(pk=run_id).update(events_count=F("events_count") + 1)
-    seq = Run.objects.values_list("events_count", flat=True).get(pk=run_id)
+    with connection.cursor() as cursor:
+        key = Run._meta.get_field("id").get_db_prep_value(run_id, connection)
+        cursor.execute(_COUNT, [key])
+        (seq,) = cursor.fetchone()
+    return _event(run_id, seq, kind, data)
+
+
+def event_next(run: Run, kind: str, data: Mapping[str, Any] | None = None) -> RunEvent:
+    """Appends an event to a run whose row the caller has read under its lock.
+
+    The caller writes the new `run.events_count` with the change that the event tells of.
+    """
+    run.events_count += 1
+    return _event(run.pk, run.events_count, kind, data)
+
+
+def _event(run_id: UUID, seq: int, kind: str, data: Mapping[str, Any] | None) -> RunEvent:
     return RunEvent.objects.create(
         run_id=run_id, seq=seq, kind=kind, at=timezone.now(), data=dict(data or {})
     )

@@ -15,7 +15,7 @@ from execution.callbacks.owed import callback_owe
 from execution.models import Attempt, Run, RunEvent, Status
 from execution.runs.claim import Lease
 from execution.runs.entries import outcome_entry
-from execution.runs.events import LATE_RESULT, event_add, events_digest
+from execution.runs.events import LATE_RESULT, event_add, event_next, events_digest
 from execution.runs.outcomes import Outcome
 from execution.runs.states import transition
 from execution.runs.waiters import run_wake
@@ -76,8 +76,8 @@ def outcome_write(
     )
     if run is None:
         return False
-    event_add(run_id, outcome.event)
-    digest = events_digest(RunEvent.objects.filter(run_id=run_id).order_by("seq"))
+    before = list(RunEvent.objects.filter(run_id=run_id).order_by("seq"))
+    digest = events_digest([*before, event_next(run, outcome.event)])
     ledger = event_row(outcome_entry(run, outcome, digest, actor))
     transition(
         Run.objects.filter(pk=run_id),
@@ -92,6 +92,7 @@ def outcome_write(
         resources=dict(outcome.resources),
         warnings=[*run.warnings, *outcome.warnings],
         outcome_leaf=ledger.leaf,
+        events_count=run.events_count,
     )
     rows_write([ledger])
     callback_owe(run)
