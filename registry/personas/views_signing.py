@@ -30,4 +30,5 @@ class SigningSecretNew(QuestionView):
         persona = persona_detail(name)
         text = signing_secret_create(by=person_of(request), persona=persona)
         self.template = "registry/signing_created.html"
-        return self.show({"persona": persona, "text": text})
+        words = {"title": "A new signing secret", "what": "the signing secret", "section": "signing"}
+        return self.show({"persona": persona, "text": text, **words})

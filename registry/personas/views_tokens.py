@@ -30,7 +30,9 @@ class TokenNew(PersonaFormView):
             return self.show_persona(persona, form)
         token, text = made
         self.template = "registry/token_created.html"
-        return self.show({"persona": persona, "token": token, "text": text, "curl": _curl(persona, text)})
+        words = {"title": "A new token", "what": "the token", "section": "tokens"}
+        curl = _curl(persona, text)
+        return self.show({"persona": persona, "token": token, "text": text, "curl": curl, **words})
 
 
 def _curl(persona: Persona, text: str) -> str:

@@ -43,6 +43,7 @@ FIXED = (
     "/personas/demo/",
     "/personas/demo/?after=calculate",
     "/personas/demo/switch/",
+    "/personas/demo/signing/",
     "/runs/",
     "/runs/?status=failed&since=24",
     "/runs/?q=nothing",
