@@ -4,6 +4,7 @@ Every variable is declared here once, so that the settings, the docs page and th
 misspelt names share one list.
 """
 
+import base64
 import os
 import secrets
 from collections.abc import Callable
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
-from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
 T = TypeVar("T")
@@ -193,15 +193,21 @@ def vault_keys(data: Path) -> list[str]:
         raise ImproperlyConfigured(
             "TOOLHUB_VAULT_KEYS is not valid: each key is 32 random bytes in URL-safe base64."
         )
-    return keys or [_kept(data, "vault_key", lambda: Fernet.generate_key().decode(), _is_fernet_key)]
+    return keys or [
+        _kept(
+            data,
+            "vault_key",
+            lambda: base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
+            _is_fernet_key,
+        )
+    ]
 
 
 def _is_fernet_key(key: str) -> bool:
     try:
-        Fernet(key)
+        return len(base64.urlsafe_b64decode(key)) == 32
     except ValueError:
         return False
-    return True
 
 
 def _kept(data: Path, name: str, make: Callable[[], str], fits: Callable[[str], bool]) -> str:

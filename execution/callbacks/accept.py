@@ -1,7 +1,7 @@
 """Checks the `callback_url` of a call before the call is accepted."""
 
 from core.errors import ToolHubError
-from core.http.client import url_check
+from core.http.check import url_check
 from core.http.errors import HttpFailed, HttpRefused
 from security.signing import has_signing_secret
 

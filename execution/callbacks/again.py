@@ -5,7 +5,7 @@ from django.db import transaction
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, ToolHubError
-from core.http.client import url_check
+from core.http.check import url_check
 from core.http.errors import HttpFailed, HttpRefused
 from core.outbox.services import delivery_again
 from execution.callbacks.accept import callback_refused

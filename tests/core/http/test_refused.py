@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from core.http.addresses import inside
-from core.http.client import http_send, url_check
+from core.http.check import url_check
+from core.http.client import http_send
 from core.http.errors import HttpFailed, HttpRefused
 from core.http.urls import Url, url_read
 from tests.receiver import Receiver
