@@ -193,14 +193,11 @@ def vault_keys(data: Path) -> list[str]:
         raise ImproperlyConfigured(
             "TOOLHUB_VAULT_KEYS is not valid: each key is 32 random bytes in URL-safe base64."
         )
-    return keys or [
-        _kept(
-            data,
-            "vault_key",
-            lambda: base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
-            _is_fernet_key,
-        )
-    ]
+    return keys or [_kept(data, "vault_key", _fernet_key, _is_fernet_key)]
+
+
+def _fernet_key() -> str:
+    return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
 
 
 def _is_fernet_key(key: str) -> bool:

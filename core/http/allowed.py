@@ -42,9 +42,12 @@ def allowed_read(text: str) -> Allowed:
     if network:
         return Allowed(None, network, port)
     try:
-        return Allowed(url_read(f"https://{place}").host, None, port)
+        url = url_read(f"https://{place}")
     except HttpRefused as error:
         raise ValueError(f"{text} is neither a host nor a network") from error
+    if url.authority != place.lower():
+        raise ValueError(f"{text} is neither a host nor a network")
+    return Allowed(url.host, None, port)
 
 
 def _network(text: str) -> IPv4Network | IPv6Network | None:

@@ -30,9 +30,10 @@ def check(tmp_path: Path, *arguments: str, **env: str) -> subprocess.CompletedPr
 def test_the_defaults_are_valid_and_make_a_secret_key_that_nobody_else_can_read(tmp_path: Path) -> None:
     done = check(tmp_path)
     assert done.returncode == 0, done.stderr
-    key = tmp_path / "data" / "secret_key"
-    assert key.stat().st_mode & 0o777 == 0o600
-    assert len(key.read_text()) >= 50
+    for name, least in (("secret_key", 50), ("vault_key", 44)):
+        key = tmp_path / "data" / name
+        assert key.stat().st_mode & 0o777 == 0o600
+        assert len(key.read_text()) >= least
 
 
 BAD = {
@@ -54,6 +55,8 @@ BAD = {
         "TOOLHUB_DATABASE_URL is not valid",
     ),
     "a short key": ({"TOOLHUB_SECRET_KEY": "hunter2"}, "TOOLHUB_SECRET_KEY is too short"),
+    "no key of a vault": ({"TOOLHUB_VAULT_KEYS": "hunter2"}, "TOOLHUB_VAULT_KEYS is not valid"),
+    "no network": ({"TOOLHUB_HTTP_ALLOW": "10.0.0.0/8, 10.0.0.1/99"}, "neither a host nor a network"),
     "a file that is not there": (
         {"TOOLHUB_SECRET_KEY_FILE": "/nowhere/key"},
         "TOOLHUB_SECRET_KEY_FILE cannot be read",
