@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection, transaction
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection, transaction
 
 from audit.denials import denials_flush
+from core.outage import database_failure_log
 from execution.runs.bells import Bells
 from execution.runs.expiry import payloads_expire_some
 from execution.runs.keys import keys_expire
@@ -68,7 +69,7 @@ def steward_run(stop: threading.Event) -> None:
             due[duty.name] = time.monotonic() + duty.every
             try:
                 duty_perform(duty)
-            except DatabaseError:
-                log.exception("duty %s failed", duty.name)
+            except (DatabaseError, InterfaceError) as error:
+                database_failure_log(log, f"duty {duty.name}", error)
                 close_old_connections()
         stop.wait(0.2)

@@ -3,14 +3,17 @@
 import logging
 import threading
 
-from django.db import DatabaseError, close_old_connections, connections
+from django.db import DatabaseError, InterfaceError, close_old_connections, connections
 
+from core.outage import database_failure_log
 from core.outbox.send import delivery_try
 from core.outbox.services import delivery_claim
 
 log = logging.getLogger(__name__)
 THREADS = 4
 LOOK_EVERY_S = 0.5
+# How long a thread waits for a database that is away.
+AGAIN_S = 3.0
 
 
 class Senders:
@@ -40,10 +43,10 @@ class Senders:
         while not self._stop.is_set():
             try:
                 self._send_one()
-            except DatabaseError:
-                log.exception("what is owed to addresses outside waits for the database")
+            except (DatabaseError, InterfaceError) as error:
+                database_failure_log(log, "what is owed to addresses outside", error)
                 close_old_connections()
-                self._stop.wait(LOOK_EVERY_S)
+                self._stop.wait(AGAIN_S)
             except Exception:
                 # A mistake of ours in one message must not keep the others back: it is due again later.
                 log.exception("a message to an address outside failed")
