@@ -8,7 +8,7 @@ export TOOLHUB_DATA
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test check format bench seed lock openapi
+.PHONY: help setup setup-dev run test check format bench chaos seed lock openapi
 
 help: ## this list
 	@echo "ToolHub: make TARGET"
@@ -36,6 +36,9 @@ format: setup-dev ## put Python and templates in shape
 
 bench: setup-dev ## measure speed, start and memory
 	@$(PYTHON) -m bench $(ARGS)
+
+chaos: setup-dev ## plant faults in a hub under load, and count (ARGS="--seconds 3600")
+	@$(PYTHON) -m chaos $(ARGS)
 
 seed: setup ## fill the data folder with a demo world
 	@$(PYTHON) manage.py demo_seed

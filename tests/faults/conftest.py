@@ -2,9 +2,7 @@
 
 import urllib.error
 import urllib.request
-from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -21,13 +19,13 @@ from tests.processes import Processes, running
 @pytest.fixture
 def hub(transactional_db: None) -> Iterator[Processes]:
     """Processes of a hub on this test's database, ended with the test."""
-    yield from running()
+    yield from running(DJANGO_SETTINGS_MODULE="chaos.settings")
 
 
 @pytest.fixture
 def world_token(transactional_db: None, settings: Any) -> str:
     """The token of a persona that may call the tools of `world`."""
-    settings.CATALOGUE = "tests.fixture_catalogue"
+    settings.CATALOGUE = "chaos.catalogue"
     admin = User.objects.create_superuser("admin", password="correct horse battery")
     catalogue_sync(settings.CATALOGUE)
     persona: Persona = persona_create(by=admin, name="world")
@@ -59,9 +57,3 @@ def execute(world_token: str) -> Execute:
             return None
 
     return do
-
-
-def executions(file: Path) -> Counter[str]:
-    """How often the world saw each run being carried out."""
-    lines = file.read_text(encoding="ascii").splitlines() if file.exists() else []
-    return Counter(line.split()[0] for line in lines)

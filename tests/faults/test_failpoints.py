@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from chaos.verdict import executions_of
 from execution.models import Run, Status
 from execution.runs.invariants import invariants_check
 from execution.runs.requests import CallRequest
 from execution.runs.services import Manner, run_submit
 from security.tokens import principal_find
-from tests.faults.conftest import Execute, executions
+from tests.faults.conftest import Execute
 from tests.processes import Processes, wait_for
 
 pytestmark = [pytest.mark.faults]
@@ -54,7 +55,7 @@ def test_a_worker_that_dies_leaves_one_outcome(
     hub.steward()
     wait_for(lambda: not file.exists(), 60)
     wait_for(lambda: Run.objects.filter(pk=run.pk, status=end).exists(), 60)
-    assert executions(trace)[str(run.pk)] == seen
+    assert executions_of(trace)[str(run.pk)] == seen
     assert invariants_check().faults == {}
 
 
@@ -75,7 +76,7 @@ def test_a_steward_that_dies_while_it_reaps_takes_nothing_with_it(
     dying.wait(10)
     hub.steward()
     wait_for(lambda: Run.objects.filter(pk=run.pk, status=Status.COMPLETED).exists(), 60)
-    assert executions(trace)[str(run.pk)] == 1
+    assert executions_of(trace)[str(run.pk)] == 1
     assert invariants_check().faults == {}
 
 
@@ -90,7 +91,7 @@ def test_a_web_process_that_dies_before_accepting_leaves_nothing(
         assert execute(address, tool, {"file": str(tmp_path / "trace")}) is None
         assert not file.exists()
     assert Run.objects.count() == 0
-    assert not executions(tmp_path / "trace")
+    assert not executions_of(tmp_path / "trace")
 
 
 @pytest.mark.parametrize("place", ["accept.after", "ring.before"])
@@ -106,7 +107,7 @@ def test_what_was_accepted_is_carried_out_though_nobody_rang(
     hub.steward()
     run = Run.objects.get()
     wait_for(lambda: Run.objects.filter(pk=run.pk, status=Status.COMPLETED).exists(), 60)
-    assert executions(trace) == {str(run.pk): 1}
+    assert executions_of(trace) == {str(run.pk): 1}
     assert invariants_check().faults == {}
 
 
@@ -145,5 +146,5 @@ def test_a_web_process_that_dies_in_an_inline_run_leaves_one_outcome(
     hub.steward()
     run = Run.objects.get()
     wait_for(lambda: Run.objects.filter(pk=run.pk, status=end).exists(), 60)
-    assert executions(trace)[str(run.pk)] == seen
+    assert executions_of(trace)[str(run.pk)] == seen
     assert invariants_check().faults == {}

@@ -11,7 +11,7 @@ PACKAGE = Package(
     name="world",
     version="1.0.0",
     title="World",
-    description="For tests only.",
+    description="For fault tests only.",
     license="MIT",
     author="ToolHub",
 )
@@ -40,6 +40,12 @@ def world_once(ctx: ToolContext, file: Trace, seconds: Seconds = 0) -> int:
 @tool(side_effects="impure", idempotent=True, timeout_ms=30_000)
 def world_again(ctx: ToolContext, file: Trace, seconds: Seconds = 0) -> int:
     """Acts on the world; may be repeated."""
+    return _act(ctx, file, seconds)
+
+
+@tool(timeout_ms=30_000)
+def world_think(ctx: ToolContext, file: Trace, seconds: Seconds = 0) -> int:
+    """Works for a while; declared pure, and counted all the same."""
     return _act(ctx, file, seconds)
 
 

@@ -1,0 +1,1 @@
+"""Faults planted in a running hub under load, and the count of what became of each call. Never installed."""

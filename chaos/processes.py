@@ -1,0 +1,115 @@
+"""The hub's processes for fault tests: real web, worker and steward, each in a group of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from bench.server import ROOT, free_port
+from toolhub.processes import programs
+from toolhub.processes.guard import descendants
+from toolhub.processes.plan import Program
+
+Process = subprocess.Popen[bytes]
+GRACE_S = 10.0
+
+
+class Processes:
+    """Starts the hub's processes as `manage.py up` does, but without its supervisor, and ends all of them."""
+
+    def __init__(self, env: Mapping[str, str], log: Path | None = None) -> None:
+        self.env, self._log = dict(env), log
+        self._started: list[Process] = []
+
+    def start(self, program: Program, env: Mapping[str, str] | None = None) -> Process:
+        """Starts a program; `env` comes on top of everybody's."""
+        log = self._log.open("ab") if self._log else None
+        process = subprocess.Popen(
+            program.command,
+            cwd=ROOT,
+            env={**self.env, **program.env, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        if log:
+            log.close()
+        self._started.append(process)
+        return process
+
+    def worker(self, concurrency: int = 1, **env: str) -> Process:
+        """A worker that carries out so many runs at once."""
+        return self.start(programs.worker(concurrency=concurrency, log_level="WARNING"), env)
+
+    def steward(self, **env: str) -> Process:
+        return self.start(programs.steward(ROOT), env)
+
+    def web(self, *, port: int = 0, workers: int = 1, threads: int = 4, **env: str) -> tuple[Process, str]:
+        """A web process, and its address once it answers."""
+        port = port or free_port()
+        process = self.start(programs.web("127.0.0.1", port, workers=workers, threads=threads), env)
+        address = f"http://127.0.0.1:{port}"
+        wait_for(lambda: _answers(f"{address}/healthz"), 60)
+        return process, address
+
+    def signal(self, process: Process, number: signal.Signals) -> None:
+        """Sends a signal to a process and its whole group."""
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+
+    def kill(self, process: Process) -> None:
+        """Ends a process and its whole group at once."""
+        self.signal(process, signal.SIGKILL)
+        process.wait(GRACE_S)
+        if process in self._started:
+            self._started.remove(process)
+
+    def end_all(self) -> None:
+        """Ends everything that was started."""
+        for process in self._started:
+            self.signal(process, signal.SIGTERM)
+            self.signal(process, signal.SIGCONT)
+        for process in list(self._started):
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(1)
+            self.kill(process)
+
+
+def children(process: Process) -> list[int]:
+    """The processes below one of the hub's: a worker's pool, or what serves for a web process."""
+    return descendants(process.pid)
+
+
+def manage(env: Mapping[str, str], *words: str, patience_s: float = 300.0) -> str:
+    """What a command of manage.py says. Raises CalledProcessError with its output when it fails."""
+    command = [sys.executable, "manage.py", *words]
+    done = subprocess.run(
+        command, cwd=ROOT, env=dict(env), check=True, capture_output=True, text=True, timeout=patience_s
+    )
+    return done.stdout
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def wait_for(true: Callable[[], Any], seconds: float = 30.0) -> Any:
+    """What `true` gives once it is true. Raises AssertionError when that takes too long."""
+    ends = time.monotonic() + seconds
+    while not (found := true()):
+        if time.monotonic() > ends:
+            raise AssertionError(f"did not come true within {seconds} s")
+        time.sleep(0.05)
+    return found
