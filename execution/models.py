@@ -88,6 +88,7 @@ class Run(models.Model):
             models.Index(fields=["persona", "-id"], name="run_persona"),
             models.Index(fields=["tool", "-id"], name="run_tool"),
             models.Index(fields=["status", "-id"], name="run_status"),
+            models.Index(fields=["id"], name="run_payload", condition=models.Q(payload_expired_at=None)),
             models.Index(fields=["origin"], name="run_origin", condition=models.Q(origin__isnull=False)),
         )
 

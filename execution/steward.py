@@ -39,7 +39,7 @@ def duties() -> list[Duty]:
         Duty("schedules", 1.0, schedules_fire),
         Duty("inline", 10.0, inline_release),
         Duty("denials", 10.0, denials_flush),
-        Duty("payloads", 60.0, payloads_expire_some),
+        Duty("payloads", 5.0, payloads_expire_some),
         Duty("keys", 600.0, keys_expire),
     ]
 

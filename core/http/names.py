@@ -27,7 +27,9 @@ def addresses_checked(url: Url, allowed: Sequence[Allowed], *, seconds: float) -
             continue
         where = inside(address)
         if where:
-            raise HttpRefused(f"leads to {address}, which is {where}")
+            # What an inside name stands for is not told to who asks.
+            named = str(address) if url.host.strip("[]") == str(address) else "an address"
+            raise HttpRefused(f"leads to {named}, which is {where}")
         if url.scheme != "https":
             raise HttpRefused("is http: only https is allowed")
         if url.port not in PORTS:

@@ -50,6 +50,7 @@ class Senders:
             except Exception:
                 # A mistake of ours in one message must not keep the others back: it is due again later.
                 log.exception("a message to an address outside failed")
+                self._stop.wait(LOOK_EVERY_S)
         connections.close_all()
 
     def _send_one(self) -> None:

@@ -25,16 +25,22 @@ def delivery_add(*, kind: str, subject: uuid.UUID, owner: str, url: str) -> Deli
 
 
 def delivery_claim() -> Delivery | None:
-    """Takes the message that has been due longest, of an owner with free places; None when there is none."""
+    """Takes the oldest due message of an owner with the fewest under way; None when there is none.
+
+    An owner that has OWNER_MAX under way waits: slow receivers of one hold up nobody else's messages.
+    """
     due = Delivery.objects.filter(state=State.QUEUED, next_at__lte=Now())
     if not due.exists():
         return None
     with transaction.atomic():
         sending = Delivery.objects.filter(state=State.QUEUED, claim__isnull=False, next_at__gt=Now())
-        busy = sending.order_by().values("owner").annotate(n=Count("pk")).filter(n__gte=OWNER_MAX)
+        busy = {row["owner"]: row["n"] for row in sending.order_by().values("owner").annotate(n=Count("pk"))}
         skip = connection.features.has_select_for_update_skip_locked
-        free = due.exclude(owner__in=[row["owner"] for row in busy]).order_by("next_at")
-        delivery = free.select_for_update(skip_locked=skip).first()
+        free = due.select_for_update(skip_locked=skip).order_by("next_at")
+        delivery = free.exclude(owner__in=busy).first()
+        for under_way in range(1, OWNER_MAX):
+            if delivery is None:
+                delivery = free.filter(owner__in=[o for o, n in busy.items() if n == under_way]).first()
         if delivery is None:
             return None
         delivery.claim, delivery.attempts = uuid.uuid4(), delivery.attempts + 1

@@ -13,13 +13,14 @@ def callback_check(persona_id: int, url: str | None) -> None:
     """Raises ToolHubError (422) for an address that may not be posted to, or a persona that cannot sign."""
     if url is None:
         return
+    # First: who may have no callbacks makes the hub resolve no names.
+    if not has_signing_secret(persona_id):
+        message = "The persona has no signing secret: nobody could tell that a callback is the hub's."
+        raise ToolHubError(message, code="CALLBACK_UNSIGNED", errors=[_at(message)])
     try:
         url_check(url, seconds=RESOLVE_S)
     except (HttpRefused, HttpFailed) as error:
         raise callback_refused(error) from error
-    if not has_signing_secret(persona_id):
-        message = "The persona has no signing secret: nobody could tell that a callback is the hub's."
-        raise ToolHubError(message, code="CALLBACK_UNSIGNED", errors=[_at(message)])
 
 
 def callback_refused(error: HttpRefused | HttpFailed) -> ToolHubError:

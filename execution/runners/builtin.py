@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connections
+from django.db import DatabaseError, connections
 
 import toolhub_sdk
 from core.errors import error_object
@@ -67,10 +67,12 @@ def _work_apart(call: Call, done: SimpleQueue[Outcome]) -> None:
     except BaseException as error:
         log.exception("%s failed", call.tool)
         outcome = failure("EXECUTION_FAILED", _failed(call, error)["message"], at=datetime.now(UTC))
-    finally:
-        if call.emit is not dropped:
-            connections.close_all()  # parts that were emitted opened one of this thread's own
     done.put(outcome)
+    if call.emit is not dropped:
+        try:
+            connections.close_all()  # parts that were emitted opened one of this thread's own
+        except DatabaseError:
+            log.warning("a connection of %s did not close", call.tool)
 
 
 def _until(deadline: float, cancelled: threading.Event) -> Iterator[float]:

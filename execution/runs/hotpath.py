@@ -55,10 +55,12 @@ def _execute(statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
     """
     own: Any = connections["default"]
     with own.wrap_database_errors:
-        if own.connection is None and (pool := own.pool):
+        if own.connection is None and not own.in_atomic_block and (pool := own.pool):
             pool.open()
             lent = pool.getconn()
             try:
+                if not lent.autocommit:  # given back in a transaction: what is written now would be lost
+                    lent.autocommit = True
                 return _prepared(lent, statement, values)
             finally:
                 pool.putconn(lent)

@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from django.db import connection, models, transaction
+from django.conf import settings
+from django.db import connection, connections, models, transaction
 
-from execution.runs import accept
+from execution.runs import accept, hotpath
 from registry.models import Package
 
 pytestmark = pytest.mark.django_db
@@ -97,3 +98,30 @@ def test_the_short_way_writes_what_the_orm_would(
     short = written(copy.deepcopy(groups), lambda rows: write(*rows))
     assert short == written(copy.deepcopy(groups), save_each)
     assert [len(rows) for rows in short.values()] == [len(group) for group in groups]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_given_back_in_a_transaction_loses_no_row() -> None:
+    """Django sets autocommit for itself; the pool does not when a connection comes back."""
+    if settings.DATABASE_IS_SQLITE:
+        assert not hotpath.is_served()
+        return
+    pooled = {**connections.settings["default"]}
+    pooled["NAME"] = connection.settings_dict["NAME"]
+    pooled |= {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": False}
+    pooled["OPTIONS"] = {"pool": {"min_size": 1, "max_size": 1, "timeout": 10}, "prepare_threshold": 10**9}
+    kept = connections["default"]
+    own = connections["default"] = connections["default"].__class__(pooled, "default")
+    # The pool is kept by alias for the whole process.
+    own._connection_pools = {}
+    try:
+        own.ensure_connection()
+        own.set_autocommit(False)
+        own.close()
+        hotpath._execute("CREATE TABLE hotpath_kept (seq int)", ())
+        hotpath._execute("INSERT INTO hotpath_kept VALUES (7)", ())
+        assert hotpath._execute("SELECT seq FROM hotpath_kept", ()).fetchall() == [(7,)]
+        hotpath._execute("DROP TABLE hotpath_kept", ())
+    finally:
+        own.close_pool()
+        connections["default"] = kept
