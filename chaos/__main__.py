@@ -3,6 +3,7 @@
 import argparse
 import json
 import secrets
+import signal
 import sys
 import tempfile
 import time
@@ -80,6 +81,8 @@ def report(found: Verdict, planted: Counter[str], answers: Counter[int]) -> list
 
 def main() -> int:
     given = arguments()
+    # So that all processes end with this one.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     seed = given.seed if given.seed is not None else secrets.randbelow(1_000_000)
     words = f"--seconds {given.seconds:g} --broker {given.broker} --lease {given.lease} --seed {seed}"
     print(f"python -m chaos {words}", flush=True)
