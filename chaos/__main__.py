@@ -20,7 +20,7 @@ from chaos.verdict import Verdict, executions_of, verdict
 
 CLIENTS = 12
 # Calls are answered, and runs closed, within so many seconds after the last fault.
-SETTLE_S = 180.0
+SETTLE_S = 600.0
 
 
 def arguments() -> argparse.Namespace:
