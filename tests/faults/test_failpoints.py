@@ -23,11 +23,11 @@ def armed(tmp_path: Path, place: str) -> tuple[dict[str, str], Path]:
     return {"TOOLHUB_FAILPOINT": f"{place}@{file}"}, file
 
 
-def submitted(token: str, tool: str, file: Path, **more: float) -> Run:
+def submitted(token: str, tool: str, file: Path) -> Run:
     """A run that waits for a worker, accepted by this process."""
     found = principal_find(token)
     assert found
-    request = CallRequest(arguments={"file": str(file), **more})
+    request = CallRequest(arguments={"file": str(file)})
     return run_submit(principal=found[0], name=tool, request=request, manner=Manner(0, detached=True))
 
 

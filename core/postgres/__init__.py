@@ -1,1 +1,0 @@
-"""Django's PostgreSQL backend with a pool that notices when the server ended a connection."""
