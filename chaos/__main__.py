@@ -3,6 +3,7 @@
 import argparse
 import json
 import secrets
+import signal
 import sys
 import tempfile
 import time
@@ -19,7 +20,7 @@ from chaos.verdict import Verdict, executions_of, verdict
 
 CLIENTS = 12
 # Calls are answered, and runs closed, within so many seconds after the last fault.
-SETTLE_S = 180.0
+SETTLE_S = 600.0
 
 
 def arguments() -> argparse.Namespace:
@@ -80,6 +81,8 @@ def report(found: Verdict, planted: Counter[str], answers: Counter[int]) -> list
 
 def main() -> int:
     given = arguments()
+    # So that all processes end with this one.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     seed = given.seed if given.seed is not None else secrets.randbelow(1_000_000)
     words = f"--seconds {given.seconds:g} --broker {given.broker} --lease {given.lease} --seed {seed}"
     print(f"python -m chaos {words}", flush=True)

@@ -20,6 +20,7 @@ class Gate:
         self._open.set()
         self._refusing = False
         self._trap: bytes | None = None
+        self._after = b""
         self.trapped = threading.Event()
         self._ends: set[asyncio.StreamWriter] = set()
         listening = threading.Event()
@@ -52,15 +53,24 @@ class Gate:
 
         self._loop.call_soon_threadsafe(do)
 
-    def trap(self, words: bytes) -> None:
-        """The next message to the target that holds these words arrives, but its answer is lost."""
+    def trap(self, words: bytes, *, after: bytes = b"") -> None:
+        """The next message with these words arrives at the target, but its answer is lost.
+
+        `after`: only on a connection that has passed these on before.
+        """
         self.trapped.clear()
-        self._trap = words
+        self._after, self._trap = after, words
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anybody has a connection."""
+        return bool(self._ends)
 
     def close(self) -> None:
         """Ends all connections and listens no more."""
 
         def do() -> None:
+            self._open.set()
             self._abort_all()
             self._loop.stop()
 
@@ -73,9 +83,8 @@ class Gate:
         listening.set()
         self._loop.run_forever()
         server.close()
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
-        self._loop.run_until_complete(asyncio.sleep(0.05))
+        if tasks := asyncio.all_tasks(self._loop):
+            self._loop.run_until_complete(asyncio.wait(tasks, timeout=1))
         self._loop.close()
 
     def _abort_all(self) -> None:
@@ -92,10 +101,10 @@ class Gate:
             return
         ends = {writer, far}
         self._ends |= ends
-        lost = asyncio.Event()
+        ready, lost = asyncio.Event(), asyncio.Event()
         try:
             await asyncio.gather(
-                self._pump(reader, far, lambda data: self._told(data, lost)),
+                self._pump(reader, far, lambda data: self._told(data, ready, lost)),
                 self._pump(far_reader, writer, lambda _data: self._answered(lost)),
             )
         finally:
@@ -103,8 +112,10 @@ class Gate:
             for end in ends:
                 end.transport.abort()
 
-    def _told(self, data: bytes, lost: asyncio.Event) -> bool:
-        if self._trap and self._trap in data:
+    def _told(self, data: bytes, ready: asyncio.Event, lost: asyncio.Event) -> bool:
+        if self._trap and self._after in data:
+            ready.set()
+        if self._trap and ready.is_set() and self._trap in data:
             self._trap = None
             lost.set()
         return True

@@ -255,7 +255,7 @@ def database(url: str) -> dict[str, object]:
         }
     if parts.scheme in {"postgres", "postgresql"} and parts.path.strip("/"):
         return {
-            "ENGINE": "django.db.backends.postgresql",
+            "ENGINE": "core.postgres",
             "NAME": unquote(parts.path.lstrip("/")),
             "USER": unquote(parts.username or ""),
             "PASSWORD": unquote(parts.password or ""),

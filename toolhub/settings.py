@@ -125,7 +125,8 @@ if (
     and not DATABASE_IS_SQLITE
 ):
     DATABASES["default"]["OPTIONS"] = {
-        "pool": {"min_size": 2, "max_size": DB_POOL, "timeout": 10},
+        # A connection that cannot be made is given up soon; the next call tries anew, without a pause.
+        "pool": {"min_size": 2, "max_size": DB_POOL, "timeout": 10, "reconnect_timeout": 2},
         # Only what asks for it is prepared: the execute path's statements. None would forbid even those.
         "prepare_threshold": 1_000_000_000,
     }

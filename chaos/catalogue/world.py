@@ -49,6 +49,16 @@ def world_think(ctx: ToolContext, file: Trace, seconds: Seconds = 0) -> int:
     return _act(ctx, file, seconds)
 
 
+@tool(side_effects="impure", idempotent=False, timeout_ms=60_000)
+def world_alive(ctx: ToolContext, file: Trace, seconds: Seconds = 30) -> int:
+    """Acts on the world again and again, until somebody stops it; must not be repeated."""
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        ctx.raise_if_cancelled()
+        _act(ctx, file, 0.1)
+    return ctx.attempt
+
+
 @tool(side_effects="impure", idempotent=False, timeout_ms=1000)
 def world_quick(ctx: ToolContext, file: Trace) -> int:
     """Acts on the world, quickly enough for the web process; must not be repeated."""

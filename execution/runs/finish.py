@@ -5,7 +5,7 @@ import time
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection, transaction
+from django.db import Error, close_old_connections, connection, transaction
 from django.utils import timezone
 
 from audit.ledger import event_row, rows_write
@@ -31,17 +31,24 @@ def run_finish(lease: Lease, outcome: Outcome) -> bool:
     outcome_unknown and no newer attempt was made.
     """
     ends = time.monotonic() + settings.LEASE_S
+    again = False
     while True:
         try:
-            written = _finish_leased(lease, outcome)
+            written = (again and _is_written(lease, outcome)) or _finish_leased(lease, outcome)
             failpoint("finish.after")
             return written
-        except DatabaseError:
+        except Error:
             if time.monotonic() > ends:
                 raise
             log.warning("the outcome of run %s waits for the database", lease.run.pk)
             time.sleep(AGAIN_S)
             close_old_connections()
+            again = True
+
+
+def _is_written(lease: Lease, outcome: Outcome) -> bool:
+    """Whether an earlier try wrote the outcome, and only the answer to its commit was lost."""
+    return Attempt.objects.filter(run=lease.run, lease_token=lease.token, status=outcome.status).exists()
 
 
 def _finish_leased(lease: Lease, outcome: Outcome) -> bool:

@@ -1,15 +1,15 @@
-"""The heartbeat: one thread per process extends the leases of all its runs."""
+"""The heartbeat: one thread per process extends the leases of all its runs, and another watches over it."""
 
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import Error, close_old_connections, connection
 
 from core.clock import lease_boot, lease_now
 from execution.models import Run, Status
@@ -38,7 +38,7 @@ class Heart:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: dict[UUID, _Held] = {}
-        self._thread: threading.Thread | None = None
+        self._threads: dict[str, threading.Thread] = {}
         self._woken = threading.Event()
 
     @contextmanager
@@ -46,9 +46,9 @@ class Heart:
         """Keeps the lease while the block runs."""
         with self._lock:
             self._held[lease.token] = _Held(lease.run.pk, call, time.monotonic())
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
-                self._thread.start()
+            # The second never asks the database, which may keep the first waiting for long.
+            self._keep("heart", self._beat)
+            self._keep("heart watch", self._watch)
             self._woken.set()
         try:
             yield
@@ -58,20 +58,34 @@ class Heart:
                 if not self._held:
                     self._woken.clear()
 
-    def _run(self) -> None:
+    def _keep(self, name: str, loop: Callable[[], None]) -> None:
+        """Starts a thread that does not live, be it that this process was forked from another."""
+        if name not in self._threads or not self._threads[name].is_alive():
+            self._threads[name] = threading.Thread(target=loop, name=name, daemon=True)
+            self._threads[name].start()
+
+    def _pauses(self) -> Iterator[None]:
+        """A pause, again and again while there is work."""
         while self._woken.wait():
             time.sleep(min(LOOK_S, settings.LEASE_S / 6))
+            yield
+
+    def _beat(self) -> None:
+        for _ in self._pauses():
             with self._lock:
                 held = dict(self._held)
             if not held:
                 continue
             try:
                 self._look(held)
-            except DatabaseError:
+            except Error:
                 log.warning("the heartbeat did not reach the database")
                 close_old_connections()
             if "pool" in connection.settings_dict["OPTIONS"]:
                 connection.close()  # back to the pool between two looks
+
+    def _watch(self) -> None:
+        for _ in self._pauses():
             self._stop_overdue()
 
     def _look(self, held: dict[UUID, _Held]) -> None:

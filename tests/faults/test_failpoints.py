@@ -23,11 +23,11 @@ def armed(tmp_path: Path, place: str) -> tuple[dict[str, str], Path]:
     return {"TOOLHUB_FAILPOINT": f"{place}@{file}"}, file
 
 
-def submitted(token: str, tool: str, file: Path) -> Run:
+def submitted(token: str, tool: str, file: Path, **more: float) -> Run:
     """A run that waits for a worker, accepted by this process."""
     found = principal_find(token)
     assert found
-    request = CallRequest(arguments={"file": str(file)})
+    request = CallRequest(arguments={"file": str(file), **more})
     return run_submit(principal=found[0], name=tool, request=request, manner=Manner(0, detached=True))
 
 

@@ -1,0 +1,41 @@
+"""The broker is killed and comes back without its messages: workers hear bells again (faults 5)."""
+
+from pathlib import Path
+
+import amqp
+import pytest
+
+from chaos.services import BROKERS
+from execution.models import Run, Status
+from execution.runs.invariants import invariants_check
+from tests.faults.conftest import missing
+from tests.faults.test_failpoints import submitted
+from tests.processes import Processes, wait_for
+
+pytestmark = [pytest.mark.faults]
+PREFIX = "test.broker."
+
+
+@pytest.mark.parametrize("name", ["redis", "rabbitmq"])
+def test_a_worker_resumes_when_the_broker_was_killed_and_started_again(
+    hub: Processes, world_token: str, tmp_path: Path, name: str
+) -> None:
+    try:
+        broker = BROKERS[name](tmp_path, PREFIX)
+        broker.lose(0)
+    except (OSError, amqp.AMQPError) as error:
+        missing(f"{name}: {error}")
+    settings = {"TOOLHUB_BROKER_URL": broker.url, "TOOLHUB_QUEUE_PREFIX": PREFIX}
+    try:
+        hub.worker(**settings)
+        hub.steward(**settings)
+        for seconds in (0.0, 3.0):
+            run = submitted(world_token, "world_once", tmp_path / "trace")
+            wait_for(lambda pk=run.pk: Run.objects.filter(pk=pk, status=Status.COMPLETED).exists(), 60)
+            broker.lose(seconds)
+        run = submitted(world_token, "world_once", tmp_path / "trace")
+        wait_for(lambda: Run.objects.filter(pk=run.pk, status=Status.COMPLETED).exists(), 60)
+        assert invariants_check().faults == {}
+    finally:
+        hub.end_all()
+        broker.remove()
