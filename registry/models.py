@@ -14,6 +14,10 @@ class Package(models.Model):
     title = models.CharField(max_length=120, blank=True)
     description = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+    # The release whose tools are active; none after all of its tools were taken away.
+    active = models.ForeignKey("Release", on_delete=models.PROTECT, related_name="+", null=True)
+    # Set while it is uninstalled: its releases and runs stay readable.
+    uninstalled_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ("name",)
@@ -22,8 +26,29 @@ class Package(models.Model):
         return self.name
 
 
+class Archive(models.Model):
+    """The files of a release, as a zip that depends on nothing but them, by the release's digest.
+
+    Kept in the database, so that every worker on every machine can unpack it. `files` is path → SHA-256.
+    """
+
+    digest = models.CharField(primary_key=True, max_length=64)
+    content = models.BinaryField()
+    size = models.PositiveIntegerField()
+    files = CanonicalJSONField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.digest[:12]
+
+
 class Release(models.Model):
-    """An immutable version of a package. `digest` is SHA-256 over manifest and files, in hex."""
+    """An immutable version of a package. `digest` is SHA-256 over manifest and files, in hex.
+
+    `lock` is the text of its locked requirements, empty without dependencies. `is_reviewed` says that an
+    admin read its code and trusts it at the sandbox level `process`.
+    `origin` says where it came from: `{type, location, ref, commit, path}`.
+    """
 
     package = models.ForeignKey(Package, on_delete=models.PROTECT, related_name="releases")
     version = models.CharField(max_length=64)
@@ -31,6 +56,9 @@ class Release(models.Model):
     manifest = CanonicalJSONField()
     runner = models.CharField(max_length=16)
     entry = models.CharField(max_length=200)
+    lock = models.TextField(blank=True, default="")
+    is_reviewed = models.BooleanField(default=False)
+    origin = CanonicalJSONField(default=dict)
     published_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -47,6 +75,8 @@ class Tool(models.Model):
     package = models.ForeignKey(Package, on_delete=models.PROTECT, related_name="tools")
     active = models.ForeignKey("ToolVersion", on_delete=models.PROTECT, related_name="+", null=True)
     category = models.CharField(max_length=16, db_index=True)
+    # Tags, documentation and notes that people added; releases and digests stay as they are.
+    overlay = CanonicalJSONField(default=dict)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -74,6 +104,8 @@ class ToolVersion(models.Model):
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="tool_versions")
     version = models.CharField(max_length=64)
     state = models.CharField(max_length=16, choices=VersionState, default=VersionState.ACTIVE)
+    # Why it is deprecated or withdrawn, for those who call it.
+    state_reason = models.CharField(max_length=300, blank=True, default="")
     digest = models.CharField(max_length=64)
     definition = CanonicalJSONField()
     runner = models.CharField(max_length=16)

@@ -1,0 +1,113 @@
+"""Runs a program of ours (git, uv) with bounds: time, output, cancel, and an environment without secrets."""
+
+import enum
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+LINE_MAX = 4000
+OUTPUT_MAX = 64 * 1024 * 1024
+_LOOK_S = 0.1
+_PASSED = ("PATH", "LANG", "LC_ALL", "TMPDIR")
+
+
+class Ended(enum.Enum):
+    """How a program ended."""
+
+    WELL = "well"
+    BADLY = "badly"
+    LATE = "late"
+    CANCELLED = "cancelled"
+
+
+def program_run(
+    argv: Sequence[str],
+    *,
+    seconds: float,
+    cancelled: threading.Event,
+    given: bytes = b"",
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    passed: Sequence[str] = (),
+    on_line: Callable[[str], None] | None = None,
+    on_error: Callable[[str], None] | None = None,
+    on_bytes: Callable[[bytes], None] | None = None,
+) -> Ended:
+    """Runs a program to its end, or until `seconds` are over or `cancelled` is set; its group is killed then.
+
+    It sees PATH, what `environment` gives, and variables whose names begin with one of `passed`. Its output
+    goes to `on_line` line by line, or raw to `on_bytes`; its errors to `on_error`, else they are dropped.
+    """
+    seen = {name: value for name, value in os.environ.items() if name.startswith((*_PASSED, *passed))}
+    process = subprocess.Popen(
+        list(argv),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env={**seen, **(environment or {})},
+        start_new_session=True,
+    )
+    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+    assert stdin is not None and stdout is not None and stderr is not None  # noqa: S101, PT018
+    hands = [
+        threading.Thread(target=_feed, args=(stdin, given), daemon=True),
+        threading.Thread(target=_drain, args=(stdout, on_line, on_bytes), daemon=True),
+        threading.Thread(target=_drain, args=(stderr, on_error, None), daemon=True),
+    ]
+    for hand in hands:
+        hand.start()
+    try:
+        ended = _wait(process, seconds, cancelled)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    for hand in hands:
+        hand.join(timeout=5)
+    return ended
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float, cancelled: threading.Event) -> Ended:
+    deadline = time.monotonic() + seconds
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            return Ended.WELL if process.wait(_LOOK_S) == 0 else Ended.BADLY
+        if cancelled.is_set():
+            return Ended.CANCELLED
+        if time.monotonic() > deadline:
+            return Ended.LATE
+
+
+def _feed(stdin: IO[bytes], given: bytes) -> None:
+    with suppress(BrokenPipeError):
+        stdin.write(given)
+    with suppress(BrokenPipeError):
+        stdin.close()
+
+
+def _drain(
+    stream: IO[bytes], on_line: Callable[[str], None] | None, on_bytes: Callable[[bytes], None] | None
+) -> None:
+    """Reads to the end; beyond OUTPUT_MAX it is dropped, so that the program never blocks on us."""
+    left = OUTPUT_MAX
+    rest = b""
+    while block := os.read(stream.fileno(), 65536):
+        left -= len(block)
+        if left < 0:
+            continue
+        if on_bytes:
+            on_bytes(block)
+        elif on_line:
+            *lines, rest = (rest + block).split(b"\n")
+            rest = rest[:LINE_MAX]
+            for line in lines:
+                on_line(line[:LINE_MAX].decode(errors="replace").rstrip("\r"))
+    if on_line and rest:
+        on_line(rest.decode(errors="replace"))

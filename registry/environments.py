@@ -1,0 +1,192 @@
+"""A release's own environment: locked wheels with hashes, in a folder named by the lock.
+
+Requirements are names by PEP 508 and nothing else; only wheels are taken, so that nothing of a package runs
+while it is installed.
+"""
+
+import hashlib
+import re
+import shutil
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+
+import uv
+from django.conf import settings
+from packaging.requirements import InvalidRequirement, Requirement
+
+from core.errors import InvalidRequest, ToolHubError
+from core.programs import Ended, program_run
+from registry.models import Release
+from registry.store import folder_make
+
+REQUIREMENTS_MAX = 200
+LOCK_MAX = 512 * 1024
+BYTES_MAX = 1024 * 1024 * 1024
+LOCK_S = 120.0
+BUILD_S = 600.0
+_HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
+_ONLY = ("--no-config", "--color", "never", "--no-progress", "--only-binary", ":all:")
+Say = Callable[[str], None]
+
+
+def requirements_read(text: str) -> list[str]:
+    """The requirements of a file, each on one line in normal form, with its hashes.
+
+    Raises ToolHubError REQUIREMENTS_REFUSED for options, addresses, paths and anything that is no PEP 508
+    name.
+    """
+    if len(text) > LOCK_MAX:
+        raise _refused(f"has more than {LOCK_MAX} characters", 0)
+    found = []
+    number = 0
+    for number, line in _lines(text):
+        found.append(_requirement(line, number))
+    if len(found) > REQUIREMENTS_MAX:
+        raise _refused(f"names more than {REQUIREMENTS_MAX} packages", number)
+    return found
+
+
+def is_locked(requirements: list[str]) -> bool:
+    """Whether each requirement has an exact version and a hash."""
+    return all(_HASH.search(line) and re.search(r"==[^=*]+(?: |$)", line) for line in requirements)
+
+
+def lock_make(requirements: list[str], *, say: Say, cancelled: Event) -> str:
+    """The text of a lock for the requirements: their own when they are locked, else what uv resolves now.
+
+    Raises ToolHubError DEPENDENCY_MISSING when they cannot be resolved, CANCELLED.
+    """
+    if is_locked(requirements):
+        return "\n".join(sorted(requirements)) + "\n"
+    lines: list[str] = []
+    command = ("pip", "compile", "-", "--generate-hashes", "--no-header", "--no-annotate", "--quiet")
+    _uv(
+        (*command, "--no-emit-index-url", "--no-emit-find-links", *_ONLY),
+        given="\n".join(requirements) + "\n",
+        seconds=LOCK_S,
+        say=lines.append,
+        complain=say,
+        cancelled=cancelled,
+    )
+    return "\n".join(sorted(requirements_read("\n".join(lines)))) + "\n"
+
+
+def environment_name(lock: str) -> str:
+    """Names the environment of a lock on machines like this one: 64 hex digits; empty for an empty lock."""
+    if not lock.strip():
+        return ""
+    kind = f"{sys.implementation.cache_tag} {sysconfig.get_platform()}\n{lock}"
+    return hashlib.sha256(kind.encode()).hexdigest()
+
+
+def environment_folder(release: Release) -> Path | None:
+    """The folder of a release's dependencies, to be put on the path; None when it has none.
+
+    Where another machine made it, it is made here from the same lock. Raises ToolHubError.
+    """
+    if not release.lock:
+        return None
+    return environment_build(release.lock, say=_unsaid, cancelled=Event())
+
+
+def environment_build(lock: str, *, say: Say, cancelled: Event) -> Path:
+    """Makes the environment of a lock, unless it is there. Raises ToolHubError."""
+    folder: Path = settings.DATA / "environments" / environment_name(lock)
+    if folder.is_dir():
+        return folder
+
+    def fill(new: Path) -> None:
+        command = ("pip", "install", "--target", str(new), "--require-hashes", "--no-deps", "-r", "-")
+        made = ("--python", sys.executable, "--link-mode", "copy", *_ONLY)
+        _uv(
+            (*command, *made),
+            given=lock,
+            seconds=BUILD_S,
+            say=say,
+            complain=say,
+            cancelled=cancelled,
+        )
+        for extra in ("bin", ".lock"):
+            shutil.rmtree(new / extra, ignore_errors=True)
+        size = sum(file.lstat().st_size for file in new.rglob("*"))
+        if size > BYTES_MAX:
+            raise ToolHubError(
+                f"The dependencies take more than {BYTES_MAX} bytes.", code="RESOURCE_EXCEEDED"
+            )
+        say(f"The environment has {size:,} bytes.")
+
+    return folder_make(folder, fill)
+
+
+def _unsaid(line: str) -> None:
+    """Where nobody reads it."""
+
+
+def _uv(
+    arguments: tuple[str, ...], *, given: str, seconds: float, say: Say, complain: Say, cancelled: Event
+) -> None:
+    told: list[str] = []
+
+    def keep(line: str) -> None:
+        told.append(line)
+        complain(line)
+
+    ended = program_run(
+        [uv.find_uv_bin(), *arguments],
+        given=given.encode(),
+        seconds=seconds,
+        on_line=say,
+        on_error=keep,
+        cancelled=cancelled,
+        passed=("UV_", "SSL_CERT_", "HTTPS_PROXY", "https_proxy"),
+    )
+    if ended is Ended.CANCELLED:
+        raise ToolHubError("The installation was cancelled.", code="CANCELLED")
+    if ended is not Ended.WELL:
+        why = "took too long" if ended is Ended.LATE else "failed"
+        raise ToolHubError(
+            f"Getting the dependencies {why}.", code="DEPENDENCY_MISSING", data={"said": told[-20:]}
+        )
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Logical lines with their numbers, without comments, as pip reads them."""
+    joined, start = "", 0
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        start = start or number
+        line = re.sub(r"(^|\s)#.*$", "", line)
+        if line.rstrip().endswith("\\"):
+            joined += line.rstrip()[:-1] + " "
+            continue
+        if (joined + line).strip():
+            found.append((start, (joined + line).strip()))
+        joined, start = "", 0
+    if joined.strip():
+        found.append((start, joined.strip()))
+    return found
+
+
+def _requirement(line: str, number: int) -> str:
+    hashes = _HASH.findall(line)
+    bare = _HASH.sub("", line).strip()
+    if bare.startswith("-"):
+        raise _refused("has an option; only names and versions are taken", number)
+    if "${" in bare or " --" in bare:
+        raise _refused("has an option or a variable", number)
+    try:
+        requirement = Requirement(bare)
+    except InvalidRequirement as error:
+        raise _refused("is no requirement by PEP 508", number) from error
+    if requirement.url:
+        raise _refused("names an address; only packages by name are taken", number)
+    return " ".join([str(requirement), *sorted(set(hashes))])
+
+
+def _refused(why: str, number: int) -> InvalidRequest:
+    return InvalidRequest(
+        f"Line {number} of the requirements {why}.", code="REQUIREMENTS_REFUSED", data={"line": number}
+    )

@@ -1,0 +1,56 @@
+"""Releases as folders that workers can run from, made when they are first needed."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from django.conf import settings
+
+from core.errors import NotFound
+from registry.archives.contents import Contents
+from registry.archives.zips import zip_read
+from registry.models import Archive, Release
+
+
+def release_folder(release: Release) -> Path:
+    """The folder with the release's files, `toolhub.json` among them; unpacked when it is not there yet.
+
+    Nobody writes in it. Raises NotFound when the release's archive is not kept any more.
+    """
+    folder = settings.DATA / "releases" / release.digest
+    return folder if folder.is_dir() else folder_make(folder, lambda new: _unpack(release, new))
+
+
+def folder_make(folder: Path, fill: Callable[[Path], None]) -> Path:
+    """Fills a new folder and puts it in its place at once; who comes second gives the first one's back."""
+    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+    new = Path(tempfile.mkdtemp(prefix=f".{folder.name[:16]}-", dir=folder.parent))
+    try:
+        new.chmod(0o755)
+        fill(new)
+        try:
+            new.rename(folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+        return folder
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def files_write(contents: Contents, folder: Path) -> None:
+    """Writes checked contents below a folder, each file to be read and executed by all, written by none."""
+    for path, content in contents.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        file.write_bytes(content)
+        os.chmod(file, 0o555)  # noqa: S103 - a sandbox runs it as nobody
+
+
+def _unpack(release: Release, folder: Path) -> None:
+    archive = Archive.objects.filter(pk=release.digest).first()
+    if archive is None:
+        raise NotFound(f"The files of {release} are not kept any more.")
+    files_write(zip_read(bytes(archive.content)), folder)
