@@ -222,7 +222,7 @@ CODES: dict[str, Code] = _codes(
         "SOURCE_FAILED",
         "network",
         "medium",
-        502,
+        422,
         True,
         "A package's source could not be read.",
         "Check address, ref and credentials, then try the step again.",

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from core.actors import SYSTEM
 from registry.models import Release
-from registry.services import release_publish
+from registry.releases.publish import release_publish
 from toolhub_sdk.package import manifest_of
 
 

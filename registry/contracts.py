@@ -7,8 +7,8 @@ from typing import Any
 
 from core.errors import InvalidRequest
 from security.capabilities import is_capability
+from toolhub_sdk.package import CONTRACT
 
-CONTRACT = "io.toolhub/contract"
 TOOL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 PACKAGE_NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
 # Path words of the API; a tool of that name could not be reached.

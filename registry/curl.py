@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from registry.contracts import CONTRACT
+from toolhub_sdk.package import CONTRACT
 
 LONGEST = 2000
 

@@ -10,11 +10,12 @@ from django.http import QueryDict
 
 from core.errors import InvalidRequest
 from registry.bodies import body_check
-from registry.contracts import CATEGORIES, CONTRACT
+from registry.contracts import CATEGORIES
 from registry.models import Tool, ToolVersion
 from registry.patterns import pattern_compile
 from registry.schemas import validator_build
 from registry.types import TYPES, has_type
+from toolhub_sdk.package import CONTRACT
 
 LISTS = ("type", "category", "tags", "capabilities")
 VERSIONS = ("min_version", "max_version")

@@ -1,10 +1,13 @@
 """Which tools exist, in which version, and who sees them."""
 
+from typing import Any
+
 from django.db import models
 from django.utils import timezone
 
 from core.fields import CanonicalJSONField
 from security.models import Persona, User
+from toolhub_sdk.package import CONTRACT
 
 
 class Package(models.Model):
@@ -124,6 +127,11 @@ class ToolVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tool.name} {self.version}"
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """The contract as the definition declares it; empty without one."""
+        return dict(self.definition.get("_meta", {}).get(CONTRACT, {}))
 
 
 class Assignment(models.Model):

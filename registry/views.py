@@ -9,11 +9,12 @@ from django.http import HttpRequest, HttpResponse
 
 from core.lists import ListView
 from core.pages import ConsoleView, Page
-from registry.contracts import CATEGORIES, CONTRACT
+from registry.contracts import CATEGORIES
 from registry.curl import curl_line, example_arguments
 from registry.models import Tool
 from registry.parameters import parameters_of
 from registry.selectors import tool_assignments, tool_detail, tool_versions, tools_page
+from toolhub_sdk.package import CONTRACT
 
 
 class ToolsList(ListView[Tool]):

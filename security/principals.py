@@ -1,6 +1,7 @@
 """What `request.user` of an agent is: a persona, never a Django user."""
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import ClassVar
 
 from rest_framework.request import Request
@@ -27,6 +28,11 @@ class PersonaPrincipal:
     grants: tuple[GrantFact, ...] = field(default=())
 
     is_authenticated: ClassVar[bool] = True
+
+    def capabilities_now(self) -> list[str]:
+        """What is granted and has not expired."""
+        now = datetime.now(UTC)
+        return [g.capability for g in self.grants if g.expires_at is None or g.expires_at > now]
 
     @property
     def actor(self) -> Actor:

@@ -12,7 +12,8 @@ from audit.models import Denial, Event
 from core.actors import SYSTEM
 from execution.models import Attempt, IdempotencyKey, Run, RunEvent
 from registry.models import Assignment, Package, Release, ToolVersion, VersionState
-from registry.services import assignment_delete, release_publish
+from registry.releases.publish import release_publish
+from registry.services import assignment_delete
 from security.models import Grant, Persona, User
 from security.services import grant_create, grant_revoke
 

@@ -12,9 +12,9 @@ from core.actors import SYSTEM
 from execution.models import Run, Status
 from execution.runs.difference import differences
 from execution.runs.worker import queue_work
-from registry.contracts import CONTRACT
 from registry.models import Package, Release, ToolVersion
-from registry.services import release_publish
+from registry.releases.publish import release_publish
+from toolhub_sdk.package import CONTRACT
 
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]

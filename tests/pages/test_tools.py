@@ -7,7 +7,7 @@ from django.test import Client
 
 from core.actors import SYSTEM
 from registry.models import Tool, ToolVersion, VersionState
-from registry.services import release_publish
+from registry.releases.publish import release_publish
 from security.models import Persona
 
 pytestmark = pytest.mark.usefixtures("published")

@@ -16,9 +16,9 @@ from audit.models import Event
 from core.actors import SYSTEM
 from core.errors import InvalidRequest, ToolHubError
 from registry.catalogue import catalogue_sync
-from registry.contracts import CONTRACT
 from registry.models import Package, Release, Tool, ToolVersion
-from registry.services import release_publish
+from registry.releases.publish import release_publish
+from toolhub_sdk.package import CONTRACT
 
 pytestmark = pytest.mark.django_db
 
@@ -76,7 +76,14 @@ def test_a_release_is_active_and_its_digest_is_over_manifest_and_files() -> None
     assert tool.active is not None
     assert tool.active.version == "1.0.0"
     event = json.loads(Event.objects.get().canonical)
-    assert event["data"] == {"version": "1.0.0", "digest": expected, "tools": ["one"], "activated": True}
+    assert event["data"] == {
+        "version": "1.0.0",
+        "digest": expected,
+        "tools": ["one"],
+        "activated": True,
+        "reviewed": False,
+        "origin": {},
+    }
 
 
 def test_one_bad_tool_of_three_registers_none() -> None:

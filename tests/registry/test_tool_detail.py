@@ -8,7 +8,7 @@ from django.test import Client
 
 from core.actors import SYSTEM
 from registry.models import Release, ToolVersion, VersionState
-from registry.services import release_publish
+from registry.releases.publish import release_publish
 
 pytestmark = pytest.mark.django_db
 Assign = Callable[[str], None]

@@ -8,7 +8,8 @@ from django.test import Client
 
 from core.actors import SYSTEM
 from registry.models import Assignment, Package
-from registry.services import assignment_create, assignment_delete, release_publish
+from registry.releases.publish import release_publish
+from registry.services import assignment_create, assignment_delete
 from security.models import Persona, User
 from security.services import persona_switch
 

@@ -7,7 +7,7 @@ import pytest
 from core.actors import SYSTEM
 from core.errors import InvalidRequest
 from registry.models import Release, ToolVersion
-from registry.services import release_publish
+from registry.releases.publish import release_publish
 from registry.versions import version_pick
 
 HAVE = [

@@ -1,0 +1,1 @@
+"""Releases of packages: published, activated, compared, deprecated, withdrawn, removed."""

@@ -1,0 +1,48 @@
+"""Which release of a package is in use: a change of rows only, so that a roll back is at once."""
+
+from django.db import transaction
+
+from audit.ledger import Entry, record
+from core.errors import Conflict
+from registry.models import Package, Release, Tool, ToolVersion, VersionState
+from security.acting import By, acting
+
+
+def release_activate(*, by: By, release: Release) -> Release:
+    """Puts a release's tools in use; calls that name no version get them from the next one on.
+
+    A tool of the package that the release does not have is not offered any more, and comes back with a
+    release that has it. Raises Denied, and Conflict for a release that was withdrawn.
+    """
+    actor = acting(by, "registry.change_release")
+    with transaction.atomic():
+        package = Package.objects.select_for_update().get(pk=release.package_id)
+        before = package.active
+        if before is not None and before.pk == release.pk:
+            return release
+        callable_now = release.tool_versions.exclude(
+            state__in=[VersionState.YANKED, VersionState.QUARANTINED]
+        )
+        if package.uninstalled_at is not None or not callable_now.exists():
+            raise Conflict(f"{release} is withdrawn; it cannot be put in use.")
+        release_activate_tools(package, release)
+        data = {"version": release.version, "before": before.version if before else None}
+        record(Entry("release.activated", actor, "package", package.name, data))
+    return release
+
+
+def release_activate_tools(package: Package, release: Release) -> None:
+    """Points the package and its tools at the release, in the caller's transaction."""
+    versions = {version.tool_id: version for version in release.tool_versions.all()}
+    tools = list(Tool.objects.select_for_update().filter(package=package))
+    for tool in tools:
+        tool.active = versions.get(tool.pk)
+        if tool.active is not None:
+            tool.category = tool.overlay.get("category") or _category(tool.active)
+    Tool.objects.bulk_update(tools, ["active", "category"])
+    package.active = release
+    package.save(update_fields=["active"])
+
+
+def _category(version: ToolVersion) -> str:
+    return str(version.declared.get("category", "custom"))

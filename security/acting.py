@@ -1,0 +1,35 @@
+"""Who may manage the hub: a person by permission, a persona on a person's responsibility, the hub itself."""
+
+from core.actors import Actor
+from core.errors import Denied
+from security.capabilities import held_by
+from security.models import User
+from security.permissions import actor_of, require
+from security.principals import PersonaPrincipal
+
+By = User | PersonaPrincipal | Actor
+MANAGE = "toolhub:packages"
+"""The capability with which an agent manages packages, as far as its responsible person may."""
+
+
+def acting(by: By, permission: str) -> Actor:
+    """The acting party as the record names it. Raises Denied unless it may do what the permission names.
+
+    An operator at the machine acts as the hub. An agent needs the capability MANAGE, and a responsible
+    person who holds the permission.
+    """
+    if isinstance(by, User):
+        require(by, permission)
+        return actor_of(by)
+    if isinstance(by, PersonaPrincipal):
+        if held_by(MANAGE, by.capabilities_now()) is None:
+            raise Denied(
+                f"{by.persona} lacks the capability {MANAGE}.",
+                code="CAPABILITY_MISSING",
+                suggestions=[f"Ask an admin to grant {MANAGE} to {by.persona}."],
+            )
+        require(User.objects.get(pk=by.responsible_id), permission)
+        return by.actor
+    if by.kind != "system":
+        raise Denied(f"{by.name} cannot manage packages.")
+    return by
