@@ -7,12 +7,11 @@ from typing import Any
 
 from core.errors import InvalidRequest
 from security.capabilities import is_capability
+from toolhub_sdk.checks.names import RESERVED
 from toolhub_sdk.package import CONTRACT
 
 TOOL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 PACKAGE_NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
-# Path words of the API; a tool of that name could not be reached.
-RESERVED = frozenset({"search", "stats", "schema"})
 CATEGORIES = ("system", "file", "network", "data", "memory", "code", "mcp", "custom")
 DETERMINISM = ("deterministic", "bounded", "non_deterministic")
 TIMEOUT_MS = 30_000

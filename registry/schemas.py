@@ -4,54 +4,44 @@ jsonschema-rs decides and explains: offline, patterns in linear time.
 """
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
-import jsonschema_rs
-
 from core.errors import InvalidRequest
+from toolhub_sdk.checks.engine import Validator, compiled
+from toolhub_sdk.checks.problem import pointer
+from toolhub_sdk.checks.schemas import schema_problems
+
+__all__ = [
+    "ERRORS_SHOWN",
+    "Validator",
+    "input_validator",
+    "output_validator",
+    "pointer",
+    "problems_of",
+    "problems_of_part",
+    "validator_build",
+]
 
 ERRORS_SHOWN = 20
 # What these say of an object holds whatever the values of its members are.
 _MEMBER_KEYWORDS = frozenset({"required", "additionalProperties", "minProperties", "maxProperties"})
-Validator = jsonschema_rs.Draft202012Validator | jsonschema_rs.Draft7Validator
-
-
-def pointer(path: Sequence[str | int]) -> str:
-    """A JSON Pointer (RFC 6901) for a path of keys and indexes."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
 def validator_build(schema: Mapping[str, Any]) -> Validator:
-    """Compiles a schema by the `$schema` it names, else 2020-12. Raises InvalidRequest when it is none.
+    """Compiles a schema by the `$schema` it names, else 2020-12.
 
-    References that leave the document are refused; nothing is ever fetched.
+    Raises InvalidRequest when it is none, refers outside itself or is beyond the budgets of
+    `toolhub_sdk.checks.schemas`; nothing is ever fetched.
     """
-    _refuse_foreign_references(schema)
-    draft7 = "draft-07" in str(schema.get("$schema", ""))
-    kind = jsonschema_rs.Draft7Validator if draft7 else jsonschema_rs.Draft202012Validator
-    try:
-        return kind(
-            dict(schema), validate_formats=True, pattern_options=jsonschema_rs.RegexOptions(), offline=True
-        )
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+    problems = schema_problems(schema)
+    if problems:
         raise InvalidRequest(
-            "The schema is not a valid JSON Schema.", data={"why": str(error)[:300]}
-        ) from error
-
-
-def _refuse_foreign_references(schema: object) -> None:
-    pending = [schema]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, Mapping):
-            for key in ("$ref", "$dynamicRef"):
-                target = node.get(key)
-                if isinstance(target, str) and not target.startswith("#"):
-                    raise InvalidRequest(f"The schema refers outside itself: {target[:80]!r}.")
-            pending.extend(node.values())
-        elif isinstance(node, list):
-            pending.extend(node)
+            f"The schema is not valid here: {problems[0].message}",
+            errors=[{"pointer": each.pointer, "message": each.message} for each in problems[:ERRORS_SHOWN]],
+            suggestions=[problems[0].remedy],
+        )
+    return compiled(schema)
 
 
 def problems_of(validator: Validator, value: Any) -> list[dict[str, str]]:

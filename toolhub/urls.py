@@ -10,6 +10,7 @@ from rest_framework.permissions import IsAuthenticated
 import security.openapi  # noqa: F401
 from core.views_console import ApiDocs, error_codes, theme_set
 from monitoring.views_overview import Overview
+from registry.views_schemas import manifest_schema
 from security.authentication import TokenAuthentication
 
 # For agents and for signed-in people.
@@ -21,6 +22,7 @@ urlpatterns = [
     path("", include("monitoring.urls")),
     path("api/v1/", include("toolhub.api_urls")),
     path("api/openapi.yaml", _description, name="openapi"),
+    path("schemas/toolhub.schema.json", manifest_schema, name="manifest_schema"),
     path("api/docs", ApiDocs.as_view(), name="api_docs"),
     path("api/docs/errors", error_codes, name="error_codes"),
     # Of allauth only this: nobody signs up, and admins set forgotten passwords anew.

@@ -14,6 +14,7 @@ from core.codes import CODES
 from execution.models import Status
 from execution.runs.states import FINAL, TABLE
 from toolhub.env import VARIABLES
+from toolhub.management.manifest_page import manifest_page
 
 _MADE = "<!-- Made by `manage.py docs_write`; do not edit. -->\n"
 
@@ -71,7 +72,17 @@ def states_page() -> str:
     return _MADE + intro + _table(("from", "to", "who", "when"), rows)
 
 
-PAGES = {"settings.md": settings_page, "errors.md": errors_page, "run-states.md": states_page}
+def manifests_page() -> str:
+    """docs/manifest.md: every member of `toolhub.json`."""
+    return _MADE + manifest_page()
+
+
+PAGES = {
+    "settings.md": settings_page,
+    "errors.md": errors_page,
+    "run-states.md": states_page,
+    "manifest.md": manifests_page,
+}
 
 
 class Command(BaseCommand):

@@ -1,0 +1,92 @@
+"""The published schema of `toolhub.json` as a page that people can read."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolhub_sdk.checks.form import published_schema
+
+_INTRO = """# toolhub.json
+
+A package is a `toolhub.json` and the files that it names. The file is UTF-8, strict JSON (no member twice),
+at most 1 MiB. Its JSON Schema is `toolhub_sdk/toolhub.schema.json`; a hub serves it at
+`/schemas/toolhub.schema.json`, so that an editor can complete what you write.
+
+Beyond the schema a hub wants: tool names that differ, and are none of `schema`, `search`, `stats`; paths that
+stay inside the package; schemas that refer only to themselves, have at most 128 KiB and 40 levels, patterns
+without look-around and back-references, and no branches over branches; examples that fit the schemas of their
+tool.
+"""
+_PARTS = {
+    "tool": "A tool",
+    "contract": "The contract",
+    "precondition": "A precondition",
+    "effect": "An effect",
+    "retryPolicy": "A retry policy",
+    "backoff": "Backoff",
+}
+_CONTRACT = '\nIt stands in the tool\'s `_meta` under `"io.toolhub/contract"`.\n'
+
+
+def manifest_page() -> str:
+    """The page in Markdown: a table for the manifest and for each of its parts."""
+    schema = published_schema()
+    sections = [_INTRO, _section("The manifest", schema)]
+    for name, title in _PARTS.items():
+        sections.append(_section(title, schema["$defs"][name], _CONTRACT if name == "contract" else ""))
+    return "\n".join(sections)
+
+
+def _section(title: str, part: Mapping[str, Any], more: str = "") -> str:
+    heads = "| member | type | must | what it is |\n|---|---|---|---|\n"
+    lines = [f"## {title}\n\n{part['description']}\n{more}\n{heads}", *_rows(part, "")]
+    return "".join(lines)
+
+
+def _rows(part: Mapping[str, Any], above: str) -> Iterator[str]:
+    yield from _member_rows(part, above, "")
+    for branch in part.get("allOf", ()):
+        ((key, kind),) = branch["if"]["properties"].items()
+        yield from _member_rows(branch["then"], above, f"{key} `{kind['const']}`: ")
+
+
+def _member_rows(part: Mapping[str, Any], above: str, where: str) -> Iterator[str]:
+    for name, member in part.get("properties", {}).items():
+        if member is True:
+            continue
+        must = "yes" if name in part.get("required", ()) else ""
+        words = str(_resolved(member).get("description", "")).replace("|", "\\|")
+        yield f"| `{above}{name}` | {_type(member)} | {must} | {where}{words} |\n"
+        yield from _nested(member, f"{above}{name}")
+
+
+def _nested(member: Mapping[str, Any], above: str) -> Iterator[str]:
+    items = member.get("items", {})
+    for inner, path in ((member, f"{above}."), (items, f"{above}[].")):
+        if inner.get("additionalProperties") is False or (inner.get("allOf") and "$ref" not in inner):
+            yield from _rows(inner, path)
+
+
+def _resolved(member: Mapping[str, Any]) -> Mapping[str, Any]:
+    reference = member.get("$ref")
+    if reference is None:
+        return member
+    return {**published_schema()["$defs"][reference.rpartition("/")[2]], **member}
+
+
+def _type(member: Mapping[str, Any]) -> str:
+    if member.get("$ref", "").rpartition("/")[2] in _PARTS:
+        return _PARTS[member["$ref"].rpartition("/")[2]].lower()
+    found = _resolved(member)
+    values = found.get("enum") or ([found["const"]] if "const" in found else None)
+    if values:
+        return ", ".join(f"`{json.dumps(value)}`" for value in values)
+    kinds = found.get("type", "any")
+    words = " or ".join([kinds] if isinstance(kinds, str) else kinds)
+    if found.get("items") and isinstance(kinds, str):
+        return f"list of {_type(found['items'])}"
+    bounds = [f"{sign} {found[key]}" for key, sign in (("minimum", "≥"), ("maximum", "≤")) if key in found]
+    bounds += (
+        [f"at most {found['maxLength']} characters"] if "maxLength" in found and kinds == "string" else []
+    )
+    return ", ".join([words, *bounds])

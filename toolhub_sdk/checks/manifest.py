@@ -1,0 +1,93 @@
+"""All that is wrong with a manifest: its form, and what no schema can say."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolhub_sdk.checks.engine import compiled
+from toolhub_sdk.checks.form import form_problems
+from toolhub_sdk.checks.names import RESERVED, is_package_path, is_version_range
+from toolhub_sdk.checks.problem import Problem, pointer
+from toolhub_sdk.checks.schemas import schema_problems
+from toolhub_sdk.package import CONTRACT
+
+SHOWN_MAX = 100
+
+
+def manifest_problems(manifest: Any, *, builtin: bool = False) -> list[Problem]:
+    """What is wrong with a manifest, at most 100; empty for one that a hub takes.
+
+    `builtin` says that it comes from the hub's own catalogue. Whether the files that it names are there is
+    for the caller to see. What no schema can say is looked at where the form is right. One problem a place.
+    """
+    found = form_problems(manifest) or [*_package_problems(manifest, builtin), *_tools_problems(manifest)]
+    by_place = {each.pointer: each for each in reversed(found)}
+    return list(reversed(by_place.values()))[:SHOWN_MAX]
+
+
+def _package_problems(manifest: Mapping[str, Any], builtin: bool) -> Iterator[Problem]:
+    runtime = manifest["runtime"]
+    if runtime["type"] == "builtin" and not builtin:
+        yield Problem("/runtime/type", "Only the hub's own tools are builtin.", "Write python or command.")
+    paths = {"/icon": manifest.get("icon"), "/runtime/requires": runtime.get("requires")}
+    if isinstance(runtime["entry"], str) and runtime["type"] == "command":
+        paths["/runtime/entry"] = runtime["entry"]
+    for place, path in paths.items():
+        if path is not None and not is_package_path(path):
+            yield _path_problem(place)
+    for name, text in manifest.get("dependencies", {}).get("tools", {}).items():
+        if not is_version_range(text):
+            place = pointer(["dependencies", "tools", name])
+            yield Problem(place, "This is no range of versions.", "Write ^1.2, >=1.0 <2.0, 1.4.0 or *.")
+    if "config" in manifest:
+        if manifest["config"].get("type") != "object":
+            yield Problem("/config/type", "Settings are an object.", 'Write "type": "object".')
+        yield from schema_problems(manifest["config"], "/config")
+
+
+def _path_problem(place: str) -> Problem:
+    remedy = "Write it relative to the package, with forward slashes, without . and .. and no - in front."
+    return Problem(place, "This is no path inside the package.", remedy)
+
+
+def _tools_problems(manifest: Mapping[str, Any]) -> Iterator[Problem]:
+    seen: dict[str, int] = {}
+    for index, definition in enumerate(manifest["tools"]):
+        name, at = definition["name"], f"/tools/{index}"
+        if name in seen:
+            message = f"The tool {seen[name] + 1} of the list has the name {name} too."
+            yield Problem(f"{at}/name", message, "Give each tool a name of its own.")
+        if name in RESERVED:
+            yield Problem(f"{at}/name", f"{name} is a word of the hub's API.", "Choose another name.")
+        seen.setdefault(name, index)
+        yield from tool_problems(definition, at)
+
+
+def tool_problems(definition: Mapping[str, Any], at: str = "") -> Iterator[Problem]:
+    """What is wrong with one tool whose form is right: schemas, examples, paths, ports."""
+    schemas = {which: definition[which] for which in ("inputSchema", "outputSchema") if which in definition}
+    bad = [problem for which in schemas for problem in schema_problems(schemas[which], f"{at}/{which}")]
+    yield from bad
+    contract = definition.get("_meta", {}).get(CONTRACT, {})
+    here = f"{at}/_meta/{pointer([CONTRACT])[1:]}"
+    if not bad:
+        yield from _example_problems(schemas, contract.get("examples", []), f"{here}/examples")
+    if "documentation" in contract and not is_package_path(contract["documentation"]):
+        yield _path_problem(f"{here}/documentation")
+    for index, host in enumerate(contract.get("network", {}).get("allow", [])):
+        if not 1 <= int(host.rpartition(":")[2]) <= 65_535:
+            yield Problem(f"{here}/network/allow/{index}", "There is no such port.", "A port is 1 to 65535.")
+
+
+def _example_problems(schemas: Mapping[str, Any], examples: list[Any], at: str) -> Iterator[Problem]:
+    validators = {which: compiled(schema) for which, schema in schemas.items()}
+    for index, example in enumerate(examples):
+        for member, which in (("arguments", "inputSchema"), ("result", "outputSchema")):
+            if member not in example or which not in validators:
+                continue
+            if validators[which].is_valid(example[member]):
+                continue
+            for error in validators[which].iter_errors(example[member]):
+                place = f"{at}/{index}/{member}{pointer(list(error.instance_path))}"
+                yield Problem(
+                    place, f"It does not fit {which}: {error.message[:200]}.", "Mend one of the two."
+                )

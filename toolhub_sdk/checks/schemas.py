@@ -1,0 +1,78 @@
+"""Whether a JSON Schema in a manifest is one that the hub takes."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolhub_sdk.checks.engine import Refusal, compiled
+from toolhub_sdk.checks.expense import TooExpensiveError, expense_check
+from toolhub_sdk.checks.graph import BadReferenceError, Graph, Path
+from toolhub_sdk.checks.problem import Problem, pointer
+
+BYTES_MAX = 131_072
+DEPTH_MAX = 40
+PATTERN_MAX = 1_000
+
+
+def schema_problems(schema: Mapping[str, Any], at: str = "") -> list[Problem]:
+    """What is wrong with a schema that stands at this JSON Pointer; empty when nothing is.
+
+    It is within the budgets (128 KiB, 40 levels, patterns of 1,000 characters), refers only to itself, is
+    cheap to check for any value, and compiles.
+    """
+    if _depth(schema) > DEPTH_MAX:
+        return [Problem(at, "The schema is nested too deep.", f"At most {DEPTH_MAX} levels; use $defs.")]
+    size = len(json.dumps(schema, separators=(",", ":"), ensure_ascii=False).encode())
+    if size > BYTES_MAX:
+        return [Problem(at, f"The schema has {size} bytes.", f"Make it at most {BYTES_MAX}.")]
+    try:
+        graph = Graph(schema)
+        expense_check(graph)
+    except BadReferenceError as error:
+        remedy = "Put what it refers to into the schema's $defs, and refer to it with #/$defs/…"
+        return [Problem(at + pointer(error.path), error.message, remedy)]
+    except TooExpensiveError as error:
+        remedy = "Merge the branches, so that each part of a value is described once."
+        return [Problem(at + pointer(error.path), error.message, remedy)]
+    return [*_node_problems(graph, at)] or _compile_problems(schema, at)
+
+
+def _depth(value: Any) -> int:
+    level, depth = [value], 0
+    while level and depth <= DEPTH_MAX:
+        inner = [each.values() if isinstance(each, Mapping) else each for each in level]
+        level = [part for parts in inner for part in parts if isinstance(part, (Mapping, list))]
+        depth += 1
+    return depth
+
+
+def _node_problems(graph: Graph, at: str) -> Iterator[Problem]:
+    for node in graph.nodes:
+        if "$id" in node.schema and node.path and not str(node.schema["$id"]).startswith("#"):
+            message = "A schema inside another has an address of its own."
+            yield Problem(at + pointer((*node.path, "$id")), message, "Leave $id out here.")
+        named = node.schema.get("patternProperties")
+        patterns: list[tuple[Path, Any]] = [(("pattern",), node.schema.get("pattern"))]
+        if isinstance(named, Mapping):
+            patterns += [(("patternProperties", name), name) for name in named]
+        for path, text in patterns:
+            if isinstance(text, str) and len(text) > PATTERN_MAX:
+                message = f"The pattern has {len(text)} characters."
+                remedy = f"Make it at most {PATTERN_MAX}."
+                yield Problem(at + pointer((*node.path, *path)), message, remedy)
+
+
+def _compile_problems(schema: Mapping[str, Any], at: str) -> list[Problem]:
+    try:
+        compiled(schema)
+    except Refusal as error:
+        path = list(getattr(error, "instance_path", ()))
+        message = str(getattr(error, "message", error))[:300]
+        return [Problem(at + pointer(path), f"No valid JSON Schema: {message}.", _remedy(message))]
+    return []
+
+
+def _remedy(message: str) -> str:
+    if "regex" in message:
+        return "Write a regular expression without look-around and back-references."
+    return "See json-schema.org for what this keyword takes."
