@@ -2,39 +2,42 @@
 
 from typing import Any
 
-from core.errors import InvalidRequest
+from core.errors import ToolHubError
 from core.json.strict import Limits, StrictJSONError, loads
 from toolhub_sdk.checks.manifest import manifest_problems
 from toolhub_sdk.checks.problem import Problem
 
 __all__ = ["LIMITS", "Problem", "manifest_problems", "manifest_read", "problems_raise"]
 
+CODE = "INVALID_MANIFEST"
 LIMITS = Limits(max_bytes=1_048_576)
 
 
 def manifest_read(raw: bytes) -> dict[str, Any]:
     """The manifest in the bytes of a `toolhub.json`: strict JSON in UTF-8, an object, at most 1 MiB.
 
-    Raises InvalidRequest; whether it is a good manifest is for `manifest_problems` to say.
+    Raises ToolHubError INVALID_MANIFEST; whether it is a good manifest is for `manifest_problems` to say.
     """
     try:
         manifest = loads(raw, limits=LIMITS)
     except StrictJSONError as error:
-        raise InvalidRequest(
+        raise ToolHubError(
             f"toolhub.json cannot be read: {error.message}",
+            code=CODE,
             errors=[{"pointer": error.pointer or "", "message": error.message}],
             data={"code": error.code, "position": error.position},
         ) from error
     if not isinstance(manifest, dict):
-        raise InvalidRequest("toolhub.json is no JSON object.", suggestions=["Begin it with {."])
+        raise ToolHubError("toolhub.json is no JSON object.", code=CODE, suggestions=["Begin it with {."])
     return manifest
 
 
 def problems_raise(problems: list[Problem]) -> None:
-    """Raises InvalidRequest with a pointer to each problem, if there are any."""
+    """Raises ToolHubError INVALID_MANIFEST with a pointer to each problem, if there are any."""
     if problems:
-        raise InvalidRequest(
+        raise ToolHubError(
             f"toolhub.json is not right at {problems[0].pointer or 'its top'}: {problems[0].message}",
+            code=CODE,
             errors=[{"pointer": each.pointer, "message": each.message} for each in problems],
             suggestions=list(dict.fromkeys(each.remedy for each in problems)),
         )

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue import calculation, data, system
-from core.errors import InvalidRequest
+from core.errors import ToolHubError
 from registry.manifests import manifest_problems, manifest_read, problems_raise
 from security.capabilities import is_capability
 from toolhub_sdk.checks.form import FILE
@@ -412,21 +412,22 @@ def test_an_honest_schema_is_taken(schema: dict[str, Any]) -> None:
     ],
 )
 def test_what_is_no_strict_json_is_refused_with_its_code(raw: bytes, code: str) -> None:
-    with pytest.raises(InvalidRequest) as caught:
+    with pytest.raises(ToolHubError) as caught:
         manifest_read(raw)
     assert caught.value.data["code"] == code
 
 
 def test_a_manifest_is_an_object() -> None:
-    with pytest.raises(InvalidRequest, match="no JSON object"):
+    with pytest.raises(ToolHubError, match="no JSON object"):
         manifest_read(b"[]")
     assert manifest_read(json.dumps(GOOD).encode()) == GOOD
 
 
 def test_problems_are_raised_with_their_pointers() -> None:
     problems_raise([])
-    with pytest.raises(InvalidRequest) as caught:
+    with pytest.raises(ToolHubError) as caught:
         problems_raise(manifest_problems({**GOOD, "name": 5}))
+    assert caught.value.code == "INVALID_MANIFEST"
     assert caught.value.errors[0]["pointer"] == "/name"
 
 
