@@ -25,6 +25,7 @@ class NavItem:
 NAVIGATION = (
     NavItem("Overview", "overview", "home", "o"),
     NavItem("Tools", "tools", "tools", "t", "registry.view_tool"),
+    NavItem("Packages", "packages", "package", "k", "registry.view_package"),
     NavItem("Personas", "personas", "robot", "p", "security.view_persona"),
     NavItem("Runs", "runs", "player-play", "r", "execution.view_run"),
     NavItem("Schedules", "schedules", "clock", "s", "execution.view_schedule"),

@@ -2,6 +2,7 @@
 
 import enum
 import os
+import resource
 import signal
 import subprocess
 import threading
@@ -35,6 +36,7 @@ def program_run(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
     passed: Sequence[str] = (),
+    file_bytes: int | None = None,
     on_line: Callable[[str], None] | None = None,
     on_error: Callable[[str], None] | None = None,
     on_bytes: Callable[[bytes], None] | None = None,
@@ -43,6 +45,7 @@ def program_run(
 
     It sees PATH, what `environment` gives, and variables whose names begin with one of `passed`. Its output
     goes to `on_line` line by line, or raw to `on_bytes`; its errors to `on_error`, else they are dropped.
+    It can write no file longer than `file_bytes`.
     """
     seen = {name: value for name, value in os.environ.items() if name.startswith((*_PASSED, *passed))}
     process = subprocess.Popen(
@@ -54,6 +57,9 @@ def program_run(
         env={**seen, **(environment or {})},
         start_new_session=True,
     )
+    if file_bytes is not None:
+        with suppress(ProcessLookupError):
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
     assert stdin is not None and stdout is not None and stderr is not None  # noqa: S101, PT018
     hands = [

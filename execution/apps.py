@@ -7,9 +7,15 @@ class ExecutionConfig(AppConfig):
     name = "execution"
 
     def ready(self) -> None:
-        """Makes the messages known that the hub owes about runs."""
+        """Makes known which messages runs owe, how new tools are tried, and what needs a package."""
         # Models may be imported from here on only.
         from core.outbox.kinds import kind_register  # noqa: PLC0415
         from execution.callbacks.kind import RunOutcome  # noqa: PLC0415
+        from execution.needs import open_runs, schedules  # noqa: PLC0415
+        from execution.runners.trial import trials_register  # noqa: PLC0415
+        from registry.releases.affected import need_register  # noqa: PLC0415
 
         kind_register(RunOutcome())
+        trials_register()
+        need_register(open_runs)
+        need_register(schedules)

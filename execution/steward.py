@@ -17,6 +17,7 @@ from execution.runs.expiry import payloads_expire_some
 from execution.runs.keys import keys_expire
 from execution.runs.reaper import inline_release, retries_due, runs_reap
 from execution.schedules.fire import schedules_fire
+from registry.installations.care import installations_care, installations_tidy
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +42,8 @@ def duties() -> list[Duty]:
         Duty("denials", 10.0, denials_flush),
         Duty("payloads", 5.0, payloads_expire_some),
         Duty("keys", 600.0, keys_expire),
+        Duty("installations", 2.0, installations_care),
+        Duty("staged", 600.0, installations_tidy),
     ]
 
 

@@ -118,6 +118,7 @@ def call_decide(
             tool=found.name,
             version=found.version.version,
             version_state=found.version.state,  # type: ignore[arg-type]
+            version_reason=found.version.state_reason,
             assigned_by=found.assigned_by,
             required=tuple(found.version.required_capabilities),
             grants=principal.grants,

@@ -1,7 +1,14 @@
-"""Addresses of the pages of tools and personas."""
+"""Addresses of the pages of tools, packages, installations and personas."""
 
 from django.urls import path
 
+from registry.installations.views import (
+    InstallationCancel,
+    InstallationPage,
+    InstallationRetry,
+    InstallationsList,
+    InstallPage,
+)
 from registry.personas.views_assignments import AssignableOptions, AssignmentDelete, AssignmentNew
 from registry.personas.views_grants import GrantNew, GrantRevoke
 from registry.personas.views_list import PersonaNew, PersonasList
@@ -9,11 +16,38 @@ from registry.personas.views_page import PersonaPage
 from registry.personas.views_signing import SigningSecretNew
 from registry.personas.views_switch import PersonaSwitch
 from registry.personas.views_tokens import TokenNew, TokenRevoke
+from registry.releases.views import (
+    PackagePage,
+    PackagesList,
+    PackageUninstall,
+    ReleaseActivate,
+    ReleaseCompare,
+    ReleaseDeprecate,
+    ReleaseRestore,
+    ReleaseYank,
+    ReleaseZip,
+)
 from registry.views import ToolPage, ToolsList
 
 urlpatterns = [
     path("tools/", ToolsList.as_view(), name="tools"),
     path("tools/<str:name>/", ToolPage.as_view(), name="tool"),
+    path("install/", InstallPage.as_view(), name="install"),
+    path("installations/", InstallationsList.as_view(), name="installations"),
+    path("installations/<uuid:pk>/", InstallationPage.as_view(), name="installation"),
+    path("installations/<uuid:pk>/cancel/", InstallationCancel.as_view(), name="installation_cancel"),
+    path("installations/<uuid:pk>/retry/", InstallationRetry.as_view(), name="installation_retry"),
+    path("packages/", PackagesList.as_view(), name="packages"),
+    path("packages/<slug:name>/", PackagePage.as_view(), name="package"),
+    path("packages/<slug:name>/compare/", ReleaseCompare.as_view(), name="release_compare"),
+    path("packages/<slug:name>/uninstall/", PackageUninstall.as_view(), name="package_uninstall"),
+    path("packages/<slug:name>/<str:version>/zip/", ReleaseZip.as_view(), name="release_zip"),
+    path("packages/<slug:name>/<str:version>/activate/", ReleaseActivate.as_view(), name="release_activate"),
+    path(
+        "packages/<slug:name>/<str:version>/deprecate/", ReleaseDeprecate.as_view(), name="release_deprecate"
+    ),
+    path("packages/<slug:name>/<str:version>/yank/", ReleaseYank.as_view(), name="release_yank"),
+    path("packages/<slug:name>/<str:version>/restore/", ReleaseRestore.as_view(), name="release_restore"),
     path("personas/", PersonasList.as_view(), name="personas"),
     path("personas/new/", PersonaNew.as_view(), name="persona_new"),
     path("personas/<slug:name>/", PersonaPage.as_view(), name="persona"),

@@ -5,7 +5,7 @@ simulator all ask the same function.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -35,6 +35,8 @@ class CallFacts:
     tool: str
     version: str
     version_state: Literal["active", "deprecated", "yanked", "quarantined"]
+    # Why it is deprecated or withdrawn, as a person wrote it.
+    version_reason: str = field(default="", kw_only=True)
     # What assigns the tool to the persona, in words; None when nothing does.
     assigned_by: str | None
     required: tuple[str, ...]
@@ -131,18 +133,18 @@ def _assignment(facts: CallFacts) -> Check:
 
 def _version_state(facts: CallFacts) -> Check:
     named = f"{facts.tool} {facts.version}"
+    why = f" {facts.version_reason}" if facts.version_reason else ""
     match facts.version_state:
         case "active":
             return Check("version", "pass", f"{named} is published.")
         case "deprecated":
-            return Check(
-                "version", "warn", f"{named} is deprecated.", remedy="Move to another version.", who=_ADMIN
-            )
+            reason = f"{named} is deprecated.{why}"
+            return Check("version", "warn", reason, remedy="Move to another version.", who=_ADMIN)
         case "yanked":
             return Check(
                 "version",
                 "fail",
-                f"{named} was withdrawn.",
+                f"{named} was withdrawn.{why}",
                 "VERSION_YANKED",
                 "Call another version.",
                 _ADMIN,

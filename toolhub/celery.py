@@ -8,4 +8,4 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolhub.settings")
 
 app = Celery("toolhub")
 app.config_from_object("toolhub.celery_config")
-app.autodiscover_tasks(["execution.runs"])
+app.autodiscover_tasks(["execution.runs", "registry.installations"])

@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "monitoring",
     "execution",
     "registry",
+    "registry.installations",
     "security",
     "audit",
     "core",
@@ -101,6 +102,26 @@ HTTP_ALLOW = env.names(
     "Hosts and networks that the hub may send requests to beside public https, each perhaps with a port: "
     "hooks.example.org, 10.0.0.0/8:8080.",
     check=allowed_read,
+)
+
+# --- where packages come from ----------------------------------------------------------------
+GIT_CREDENTIALS = env.text(
+    "TOOLHUB_GIT_CREDENTIALS",
+    "",
+    "For private repositories: lines of https://user:password@host, each given to its own host only.",
+    secret=True,
+    shown="none",
+).splitlines()
+GIT_SSH_KEY = env.text(
+    "TOOLHUB_GIT_SSH_KEY", "", "Private key for repositories by ssh.", secret=True, shown="none"
+)
+GIT_KNOWN_HOSTS = env.text(
+    "TOOLHUB_GIT_KNOWN_HOSTS", "", "Host keys that ssh accepts, as in known_hosts.", secret=True, shown="none"
+)
+GIT_FILES = env.switch(
+    "TOOLHUB_GIT_FILES",
+    False,
+    "Repositories on this machine (file:///) may be installed, by whom may install.",
 )
 
 # --- database --------------------------------------------------------------------------------

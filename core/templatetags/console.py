@@ -65,6 +65,10 @@ STATES: Mapping[str, tuple[str, str]] = {
     "delivered": ("circle-check", "good"),
     "active": ("circle-check", "good"),
     "published": ("circle-check", "good"),
+    "installed": ("circle-check", "good"),
+    "in use": ("circle-check", "good"),
+    "awaiting review": ("user", "busy"),
+    "uninstalled": ("ban", "idle"),
     "valid": ("circle-check", "good"),
     "allowed": ("circle-check", "good"),
     "on": ("circle-check", "good"),
@@ -222,6 +226,18 @@ def lookup(mapping: Mapping[Any, Any], key: Any) -> Any:
 def words(value: str) -> str:
     """A value of an enumeration as words: outcome_unknown → outcome unknown."""
     return value.replace("_", " ")
+
+
+@register.filter
+def release_state_word(value: str) -> str:
+    """A release's state in the console's words: active → published, yanked → withdrawn."""
+    return {"active": "published", "yanked": "withdrawn"}.get(value, value)
+
+
+@register.filter
+def contract_place(pointer: str) -> str:
+    """A JSON Pointer into a manifest without the part that every contract's place begins with."""
+    return pointer.replace("/_meta/io.toolhub~1contract/", "/")
 
 
 @register.filter

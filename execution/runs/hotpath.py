@@ -26,7 +26,7 @@ Convert = Callable[[Any], Any]
 
 _FACTS = """
 SELECT p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active,
-       v.id, v.state, k.name,
+       v.id, v.state, v.state_reason, k.name,
        EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.tool_id = o.id),
        EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.package_id = o.package_id),
        (SELECT array_agg(g.capability ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
@@ -75,10 +75,10 @@ def _prepared(on: psycopg.Connection[Any], statement: str, values: Sequence[Any]
 
 
 @functools.lru_cache(maxsize=4096)
-def _version(version_id: int, state: str) -> ToolVersion:
+def _version(version_id: int, state: str, reason: str) -> ToolVersion:
     """A tool version with tool and package. Immutable but for its state, which is part of the key."""
     row = ToolVersion.objects.select_related("tool__package").get(pk=version_id)
-    row.state = state
+    row.state, row.state_reason = state, reason
     return row
 
 
@@ -89,12 +89,12 @@ def facts_read(token_text: str, name: str) -> tuple[PersonaPrincipal, ResolvedTo
     row = _execute(_FACTS, (name, token_digest(token_text), USED_EVERY)).fetchone()
     if row is None:
         return None
-    version_id, state, package, by_tool, by_package, capabilities, expiries = row[7:]
+    version_id, state, reason, package, by_tool, by_package, capabilities, expiries = row[7:]
     grants = tuple(map(GrantFact, capabilities or (), expiries or ()))
     who: tuple[int, str, bool, int, int, str, bool] = row[:7]
     principal = PersonaPrincipal(*who, grants)
     assigned = "by name" if by_tool else f"with the package {package}" if by_package else None
-    return principal, ResolvedTool(_version(version_id, state), assigned)
+    return principal, ResolvedTool(_version(version_id, state, reason), assigned)
 
 
 @functools.cache

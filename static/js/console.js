@@ -5,4 +5,5 @@ import "./filters.js";
 import "./keys.js";
 import "./live.js";
 import "./menus.js";
+import "./source.js";
 import "./times.js";

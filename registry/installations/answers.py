@@ -1,0 +1,42 @@
+"""An installation as the API answers it: S4's members, and ours."""
+
+from typing import Any
+
+from registry.installations.models import Installation, Status
+
+
+def installation_view(one: Installation) -> dict[str, Any]:
+    """`success` is None until it has ended, `tool_name` the package, `warnings` and `errors` texts."""
+    ended = {Status.PUBLISHED: True, Status.FAILED: False, Status.CANCELLED: False}
+    return {
+        "success": ended.get(Status(one.status)),
+        "tool_name": one.package or None,
+        "version": one.version or None,
+        "dependencies": one.report.get("dependencies", []),
+        "warnings": [warning["message"] for warning in one.report.get("warnings", [])],
+        "errors": [one.error["message"]] if one.error else [],
+        "id": str(one.pk),
+        "status": one.status,
+        "step": one.step,
+        "steps": one.steps,
+        "source": source_view(one),
+        "digest": one.digest or None,
+        "error": one.error,
+        "report": one.report,
+        "release": one.release_id,
+        "asked_by": one.asked_by,
+        "created_at": one.created_at.isoformat(),
+        "finished_at": one.finished_at.isoformat() if one.finished_at else None,
+    }
+
+
+def source_view(one: Installation) -> dict[str, str]:
+    """The source as it was given."""
+    made = {
+        "type": one.source_type,
+        "location": one.location,
+        "ref": one.ref,
+        "path": one.path,
+        "digest": one.expected_digest,
+    }
+    return {name: str(value) for name, value in made.items() if value}

@@ -1,0 +1,110 @@
+"""The forms of the install pages."""
+
+from typing import Any
+
+from django import forms
+
+from core.forms import ConsoleForm
+from registry.archives.zips import ARCHIVE_BYTES_MAX
+from registry.installations.models import SourceType
+from registry.installations.source_form import Source
+
+_TYPES = [(kind.value, kind.label) for kind in SourceType if kind is not SourceType.FOLDER]
+
+
+class InstallForm(ConsoleForm):
+    """Where the package comes from. Only the fields of the chosen type count."""
+
+    type = forms.ChoiceField(label="From", choices=_TYPES, initial=SourceType.GIT)
+    location = forms.CharField(
+        label="Address",
+        max_length=2000,
+        required=False,
+        widget=forms.TextInput(attrs={"placeholder": "https://code.example.org/team/weather.git"}),
+        help_text="Of the repository, https or ssh, or of the zip.",
+    )
+    ref = forms.CharField(
+        label="Branch, tag or commit", max_length=200, required=False, help_text="Empty: the default branch."
+    )
+    path = forms.CharField(
+        label="Folder", max_length=240, required=False, help_text="Of the package, when it is not at the top."
+    )
+    digest = forms.CharField(
+        label="SHA-256",
+        max_length=71,
+        required=False,
+        help_text="64 hex digits, as the publisher names them.",
+    )
+    file = forms.FileField(
+        label="Zip",
+        required=False,
+        help_text=f"At most {ARCHIVE_BYTES_MAX // 1_048_576} MiB.",
+        widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Asks for what the type needs."""
+        given: dict[str, Any] = super().clean() or self.cleaned_data
+        if given.get("type") == SourceType.UPLOAD:
+            file = given.get("file")
+            if file is None:
+                self.add_error("file", "Choose a zip.")
+            elif file.size > ARCHIVE_BYTES_MAX:
+                self.add_error("file", f"The zip has more than {ARCHIVE_BYTES_MAX // 1_048_576} MiB.")
+        elif not given.get("location"):
+            self.add_error("location", "Say where it is.")
+        return given
+
+    def source(self) -> tuple[Source, bytes | None]:
+        """The source, and the upload's bytes."""
+        given = self.cleaned_data
+        kind = given["type"]
+        if kind == SourceType.UPLOAD:
+            return Source(kind, given["file"].name[:200]), given["file"].read()
+        location = given["location"].strip()
+        if kind == SourceType.URL:
+            digest = given["digest"].strip().lower().removeprefix("sha256:")
+            return Source(kind, location, digest=digest), None
+        return Source(kind, location, given["ref"].strip(), given["path"].strip().strip("/")), None
+
+
+class ReviewForm(ConsoleForm):
+    """What the reviewer decides. `digest` is what they saw."""
+
+    digest = forms.CharField(widget=forms.HiddenInput)
+    activate = forms.BooleanField(label="Put it in use at once", required=False, initial=True)
+    reviewed = forms.BooleanField(
+        label="I have read its code and trust it",
+        required=False,
+        help_text="It may then run at the sandbox level process, which holds back mistakes, not malice.",
+    )
+
+    def __init__(self, *args: Any, clashes: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for bound in (self["activate"], self["reviewed"]):
+            bound.field.widget.attrs["class"] = "form-check-input"
+        for name in clashes:
+            self.fields[f"name_{name}"] = forms.CharField(
+                label=f"New name of {name}",
+                max_length=64,
+                help_text="Its name belongs to another package.",
+                widget=forms.TextInput(attrs={"class": "form-control"}),
+            )
+
+    @property
+    def switches(self) -> list[Any]:
+        """The boxes."""
+        return [self["activate"], self["reviewed"]]
+
+    @property
+    def names(self) -> list[Any]:
+        """The fields for new names."""
+        return [self[name] for name in self.fields if name.startswith("name_")]
+
+    def chosen_names(self) -> dict[str, str]:
+        """Old name → new name."""
+        return {
+            name.removeprefix("name_"): value
+            for name, value in self.cleaned_data.items()
+            if name.startswith("name_")
+        }

@@ -1,0 +1,107 @@
+"""The third step: gathers what a careful person wants to know before the package may be used."""
+
+from typing import Any
+
+from core.errors import ToolHubError
+from registry.archives.contents import Contents
+from registry.environments import lock_make, requirements_read
+from registry.installations.job import Job
+from registry.installations.verify import contents_of, draft_of
+from registry.models import Package, Release, Tool
+from registry.releases.difference import Change, releases_compare
+from registry.releases.draft import Draft
+
+
+def inspect(job: Job) -> None:
+    """Writes the report: tools, warnings, dependencies, size, difference. Raises ToolHubError."""
+    contents = contents_of(job)
+    draft = draft_of(job, contents)
+    _refuse_known(draft)
+    manifest = draft.release.manifest
+    lock = _lock(job, manifest, contents)
+    used = _used(draft)
+    report = {
+        **job.installation.report,
+        "title": manifest.get("title", ""),
+        "description": manifest.get("description", ""),
+        "author": manifest.get("author"),
+        "license": manifest.get("license", ""),
+        "runner": draft.release.runner,
+        "files": len(contents),
+        "bytes": sum(map(len, contents.values())),
+        "tools": [_tool(one, draft) for one in draft.tools],
+        "dependencies": [line.split(" ", 1)[0] for line in lock.splitlines()],
+        "warnings": [],
+        "compared_with": used.version if used else None,
+        "difference": [change.as_dict() for change in _difference(used, draft)],
+    }
+    job.write(lock=lock, report=report)
+    job.say(
+        f"{len(draft.tools)} tools, {len(report['warnings'])} warnings, {len(report['difference'])} changes"
+    )
+
+
+def _refuse_known(draft: Draft) -> None:
+    name, version = draft.release.package.name, draft.release.version
+    known = Release.objects.filter(package__name=name, version=version).select_related("package").first()
+    if known is None:
+        return
+    if known.digest != draft.release.digest:
+        raise ToolHubError(
+            f"{name} {version} was published with other content.",
+            code="ALREADY_REGISTERED",
+            suggestions=["Releases never change: give the new content a new version."],
+            data={"published": known.digest, "offered": draft.release.digest},
+        )
+    if known.package.uninstalled_at is None:
+        raise ToolHubError(f"{name} {version} is installed already.", code="ALREADY_REGISTERED")
+
+
+def _lock(job: Job, manifest: dict[str, Any], contents: Contents) -> str:
+    named = manifest["runtime"].get("requires")
+    if not named:
+        return ""
+    if named not in contents:
+        raise ToolHubError(f"The package has no file {named}.", code="INVALID_MANIFEST")
+    try:
+        text = contents[named].decode()
+    except UnicodeDecodeError as error:
+        raise ToolHubError(f"{named} is not text in UTF-8.", code="REQUIREMENTS_REFUSED") from error
+    requirements = requirements_read(text)
+    return lock_make(requirements, say=job.say, cancelled=job.cancelled) if requirements else ""
+
+
+def _used(draft: Draft) -> Release | None:
+    package = Package.objects.filter(name=draft.release.package.name).select_related("active").first()
+    return package.active if package else None
+
+
+def _difference(used: Release | None, draft: Draft) -> list[Change]:
+    return releases_compare(used.manifest, draft.release.manifest) if used else []
+
+
+def _tool(one: Any, draft: Draft) -> dict[str, Any]:
+    """What the review says of a tool; `clash` is the package that holds its name."""
+    definition = one.version.definition
+    taken = Tool.objects.filter(name=one.name).exclude(package__name=draft.release.package.name).first()
+    declared = one.version.declared
+    return {
+        "name": one.name,
+        "title": definition.get("title", one.name),
+        "description": definition.get("description", ""),
+        "capabilities": list(one.contract.required_capabilities),
+        "pure": one.contract.is_pure,
+        "idempotent": one.contract.is_idempotent,
+        "determinism": one.contract.determinism,
+        "timeout_ms": one.contract.timeout_ms,
+        "isolation": declared.get("isolation", "strict"),
+        "network": declared.get("network", {}).get("allow", []),
+        "filesystem": declared.get("filesystem", {}),
+        "effects": [
+            effect.get("description", effect.get("type", "")) for effect in declared.get("effects", [])
+        ],
+        "examples": len(declared.get("examples", [])),
+        "inputSchema": definition["inputSchema"],
+        "outputSchema": definition.get("outputSchema"),
+        "clash": taken.package.name if taken else None,
+    }

@@ -1,0 +1,24 @@
+"""The review as plain text, for operators at a terminal."""
+
+from registry.installations.models import Installation
+
+
+def review_text(one: Installation) -> str:
+    """What is about to be published, with its warnings first."""
+    report = one.report
+    lines = [f"{one.package} {one.version} from {one.location}", f"SHA-256 {one.digest}", ""]
+    lines += [f"! {one['message']} ({one['pointer'] or 'package'})" for one in report.get("warnings", [])]
+    for tool in report.get("tools", []):
+        kind = "pure" if tool["pure"] else "impure"
+        lines.append(f"  {tool['name']}  {kind}, isolation {tool['isolation']}")
+        for label, value in (("capabilities", tool["capabilities"]), ("network", tool["network"])):
+            if value:
+                lines.append(f"      {label}: {', '.join(value)}")
+        if tool["clash"]:
+            lines.append(f"      its name belongs to the package {tool['clash']}")
+    if report.get("dependencies"):
+        lines.append(f"  dependencies: {', '.join(report['dependencies'])}")
+    for change in report.get("difference", []):
+        mark = "!" if change["careful"] else " "
+        lines.append(f"{mark} {change['kind']} {change['tool']}{change['pointer']}")
+    return "\n".join(lines)

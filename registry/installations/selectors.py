@@ -1,0 +1,31 @@
+"""Reads installations, for pages and the API."""
+
+from collections.abc import Mapping
+
+from django.db.models import Q, QuerySet
+
+from registry.installations.models import OPEN, Installation, LogLine
+
+LINES_SHOWN = 400
+
+
+def installations_page(params: Mapping[str, str]) -> QuerySet[Installation]:
+    """Every installation, newest first, without its report; narrowed by `q`, `status` and `package`."""
+    rows = Installation.objects.defer("report", "lock").select_related("person").order_by("-id")
+    if params.get("status") == "open":
+        rows = rows.filter(status__in=OPEN)
+    elif params.get("status"):
+        rows = rows.filter(status=params["status"])
+    if params.get("package"):
+        rows = rows.filter(package=params["package"])
+    if params.get("q"):
+        text = params["q"].strip()
+        rows = rows.filter(Q(package__icontains=text) | Q(location__icontains=text))
+    return rows
+
+
+def installation_lines(one: Installation, after: int = 0, count: int = LINES_SHOWN) -> list[LogLine]:
+    """Lines of the log after a number, in order; without one the latest."""
+    if after:
+        return list(one.lines.filter(seq__gt=after)[:count])
+    return list(one.lines.order_by("-seq")[:count])[::-1]

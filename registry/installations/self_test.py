@@ -1,0 +1,63 @@
+"""Calls each tool with its own examples, as agents will: the results have to be the promised ones."""
+
+from typing import Any
+
+from core.errors import ToolHubError
+from core.json.canonical import canonical
+from registry.installations.job import Job
+from registry.installations.trials import Tried, trial_of
+from registry.installations.verify import draft_of
+from registry.releases.draft import DraftTool
+
+EXAMPLES_MAX = 200
+_SHOWN = 400
+
+
+def self_test(job: Job) -> None:
+    """Raises ToolHubError SELF_TEST_FAILED with the example that failed, NOT_AVAILABLE, CANCELLED."""
+    draft = draft_of(job)
+    trial_of(draft.release.runner)
+    done = 0
+    for tool in draft.tools:
+        examples = tool.version.declared.get("examples", [])
+        for number, example in enumerate(examples):
+            job.check()
+            if done >= EXAMPLES_MAX:
+                job.say(f"More than {EXAMPLES_MAX} examples; the rest is not tried.")
+                return
+            _example(job, tool, number, example)
+            done += 1
+        if not examples:
+            job.say(f"{tool.name}: no examples, so nothing is known of it.")
+
+
+def _example(job: Job, tool: DraftTool, number: int, example: dict[str, Any]) -> None:
+    tried = _call(job, tool, example)
+    if tried.error is not None:
+        raise _failed(tool, number, str(tried.error.get("message", "")), dict(tried.error))
+    if "result" in example and canonical(tried.data) != canonical(example["result"]):
+        job.say(f"promised: {_short(example['result'])}")
+        job.say(f"came:     {_short(tried.data)}")
+        raise _failed(tool, number, "the result is another one.", {"expected": example["result"]})
+    if tool.version.determinism == "deterministic":
+        again = _call(job, tool, example)
+        if again.error is not None or canonical(again.data) != canonical(tried.data):
+            raise _failed(tool, number, "a second call gave another result; it is no deterministic tool.", {})
+    job.say(f"{tool.name}: example {number + 1} in {tried.duration_ms:.0f} ms")
+
+
+def _call(job: Job, tool: DraftTool, example: dict[str, Any]) -> Tried:
+    return trial_of(tool.version.runner)(tool.version, example.get("arguments", {}), job.cancelled)
+
+
+def _failed(tool: DraftTool, number: int, why: str, details: dict[str, Any]) -> ToolHubError:
+    return ToolHubError(
+        f"{tool.name}, example {number + 1}: {why}",
+        code="SELF_TEST_FAILED",
+        data={"tool": tool.name, "example": number, **details},
+    )
+
+
+def _short(value: Any) -> str:
+    text = canonical(value).decode()
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"

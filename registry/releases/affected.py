@@ -1,0 +1,72 @@
+"""Who feels it when a package changes. Upper layers add what they know: runs and schedules."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Q
+
+from registry.models import Package
+from security.models import Persona
+
+SHOWN = 50
+
+
+@dataclass(frozen=True)
+class Need:
+    """One kind of thing that needs the package: `blocks` says that it stops a removal."""
+
+    kind: str
+    names: tuple[str, ...]
+    blocks: bool
+
+
+@dataclass(frozen=True)
+class Affected:
+    """All who are affected, by kind, at most 50 names each."""
+
+    needs: tuple[Need, ...] = field(default=())
+
+    @property
+    def blocks(self) -> bool:
+        return any(need.blocks and need.names for need in self.needs)
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{kind: [names]}` of what there is."""
+        return {need.kind: list(need.names) for need in self.needs if need.names}
+
+    def in_words(self) -> list[str]:
+        """One sentence per kind."""
+        return [f"{need.kind.capitalize()}: {', '.join(need.names)}." for need in self.needs if need.names]
+
+
+Look = Callable[[Package], Need]
+_LOOKS: list[Look] = []
+
+
+def need_register(look: Look) -> None:
+    """Adds a look of an upper layer; called when Django starts."""
+    _LOOKS.append(look)
+
+
+def affected_by(package: Package) -> Affected:
+    """Personas that see its tools, packages that depend on them, and what upper layers know."""
+    return Affected((_personas(package), _packages(package), *(look(package) for look in _LOOKS)))
+
+
+def _personas(package: Package) -> Need:
+    sees = Q(assignments__package=package) | Q(assignments__tool__package=package)
+    names = Persona.objects.filter(sees).order_by("name").values_list("name", flat=True).distinct()[:SHOWN]
+    return Need("personas", tuple(names), blocks=False)
+
+
+def _packages(package: Package) -> Need:
+    """Packages in use whose manifest names one of its tools as a dependency."""
+    tools = set(package.tools.values_list("name", flat=True))
+    others = Package.objects.filter(active__isnull=False).exclude(pk=package.pk).select_related("active")
+    found = []
+    for other in others.exclude(active__runner="builtin").iterator():
+        needed = (other.active.manifest if other.active else {}).get("dependencies", {}).get("tools", {})
+        if tools & set(needed):
+            found.append(other.name)
+    return Need("packages", tuple(found[:SHOWN]), blocks=True)

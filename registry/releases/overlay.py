@@ -1,0 +1,51 @@
+"""What people add to a tool without touching its release: category, tags, documentation, notes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from audit.ledger import Entry, record
+from core.errors import InvalidRequest
+from registry.contracts import CATEGORIES
+from registry.models import Tool
+from security.acting import By, acting
+
+MEMBERS = ("category", "tags", "documentation", "notes")
+TEXT_MAX = 20_000
+TAGS_MAX, TAG_MAX = 20, 40
+
+
+def tool_overlay_edit(*, by: By, tool: Tool, overlay: Mapping[str, Any]) -> Tool:
+    """Replaces the overlay; an empty member falls back to the release's. Raises Denied, InvalidRequest."""
+    actor = acting(by, "registry.change_tool")
+    kept = {name: value for name, value in _checked(overlay).items() if value}
+    with transaction.atomic():
+        row = Tool.objects.select_for_update().select_related("active").get(pk=tool.pk)
+        before, row.overlay = row.overlay, kept
+        own = row.active.declared.get("category", "custom") if row.active else row.category
+        row.category = kept.get("category") or own
+        row.save(update_fields=["overlay", "category"])
+        record(Entry("tool.overlay_edited", actor, "tool", row.name, {"before": before, "after": kept}))
+    return row
+
+
+def _checked(overlay: Mapping[str, Any]) -> dict[str, Any]:
+    for name in overlay:
+        if name not in MEMBERS:
+            raise _wrong(str(name)[:64], "Only category, tags, documentation and notes can be edited.")
+    category, tags = overlay.get("category", ""), overlay.get("tags", [])
+    if category and category not in CATEGORIES:
+        raise _wrong("category", f"One of {', '.join(CATEGORIES)}.")
+    well = isinstance(tags, list) and all(isinstance(tag, str) and 1 <= len(tag) <= TAG_MAX for tag in tags)
+    if not well or len(tags) > TAGS_MAX:
+        raise _wrong("tags", f"At most {TAGS_MAX} tags of at most {TAG_MAX} characters.")
+    for name in ("documentation", "notes"):
+        text = overlay.get(name, "")
+        if not isinstance(text, str) or len(text) > TEXT_MAX:
+            raise _wrong(name, f"Text of at most {TEXT_MAX:,} characters.")
+    return dict(overlay)
+
+
+def _wrong(field: str, message: str) -> InvalidRequest:
+    return InvalidRequest(message, errors=[{"pointer": f"/{field}", "message": message}])

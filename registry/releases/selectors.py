@@ -1,0 +1,124 @@
+"""Reads packages and releases, for pages and the API."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from core.errors import NotFound
+from registry.models import Archive, Package, Release, Tool, ToolVersion, VersionState
+
+
+def packages_page(params: Mapping[str, str]) -> QuerySet[Package]:
+    """Every package by name, with its release in use and `tool_count`; narrowed by `q` and `state`."""
+    rows = Package.objects.select_related("active").defer("active__manifest", "active__lock").order_by("name")
+    rows = rows.annotate(tool_count=Count("tools", filter=Q(tools__active__isnull=False)))
+    if params.get("state") == "removed":
+        rows = rows.filter(uninstalled_at__isnull=False)
+    else:
+        rows = rows.filter(uninstalled_at__isnull=True)
+    if params.get("q"):
+        text = params["q"].strip()
+        rows = rows.filter(
+            Q(name__icontains=text) | Q(title__icontains=text) | Q(description__icontains=text)
+        )
+    return rows
+
+
+def package_get(name: str) -> Package:
+    """Raises NotFound."""
+    found = Package.objects.select_related("active").filter(name=name).first()
+    if found is None:
+        raise NotFound(f"There is no package {name[:64]!r}.")
+    return found
+
+
+def release_get(pk: int) -> Release:
+    """Raises NotFound."""
+    found = Release.objects.select_related("package__active").filter(pk=pk).first()
+    if found is None:
+        raise NotFound("There is no such release.")
+    return found
+
+
+def release_named(package: Package, version: str) -> Release:
+    """Raises NotFound."""
+    found = package.releases.select_related("package__active").filter(version=version).first()
+    if found is None:
+        raise NotFound(f"{package.name} has no release {version[:64]!r}.")
+    return found
+
+
+def release_state(release: Release) -> str:
+    """The state that all of its tools have; quarantined when only some of them are."""
+    states = set(release.tool_versions.values_list("state", flat=True))
+    return states.pop() if len(states) == 1 else VersionState.QUARANTINED
+
+
+def releases_of(package: Package, count: int = 50) -> list[dict[str, Any]]:
+    """The latest releases, newest first: `{release, state, reason, tools}`."""
+    releases = list(package.releases.defer("manifest", "lock").order_by("-id")[:count])
+    versions = ToolVersion.objects.filter(release__in=releases).values_list(
+        "release_id", "state", "state_reason"
+    )
+    by: dict[int, list[tuple[str, str]]] = {}
+    for release_id, state, reason in versions:
+        by.setdefault(release_id, []).append((state, reason))
+    rows = []
+    for release in releases:
+        of = by.get(release.pk, [])
+        states = {state for state, _ in of}
+        state = states.pop() if len(states) == 1 else VersionState.QUARANTINED.value
+        rows.append(
+            {
+                "release": release,
+                "state": state,
+                "reason": next((r for _, r in of if r), ""),
+                "tools": len(of),
+            }
+        )
+    return rows
+
+
+def package_tools(package: Package, count: int = 200) -> list[Tool]:
+    """Its tools by name, with their active versions."""
+    return list(package.tools.select_related("active").defer("active__definition").order_by("name")[:count])
+
+
+def release_zip(release: Release) -> bytes:
+    """The release as a reproducible zip. Raises NotFound where none is kept."""
+    archive = Archive.objects.filter(pk=release.digest).first()
+    if archive is None:
+        raise NotFound(f"The files of {release} are not kept.")
+    return bytes(archive.content)
+
+
+def dependencies_graph(package: Package) -> dict[str, Any]:
+    """`{nodes, edges}`: the tools that this package's release in use asks for, and what these ask for."""
+    nodes: dict[str, dict[str, Any]] = {}
+    edges: list[dict[str, str]] = []
+    pending = [package]
+    while pending and len(nodes) < 500:
+        one = pending.pop()
+        if one.name in nodes:
+            continue
+        active = one.active
+        nodes[one.name] = {"package": one.name, "version": active.version if active else None}
+        needed = (active.manifest if active else {}).get("dependencies", {}).get("tools", {})
+        found = {
+            tool.name: tool
+            for tool in Tool.objects.filter(name__in=list(needed)).select_related("package__active", "active")
+        }
+        for tool, spec in sorted(needed.items()):
+            known = found.get(tool)
+            edges.append(
+                {
+                    "from": one.name,
+                    "tool": tool,
+                    "range": str(spec),
+                    "to": known.package.name if known else "",
+                }
+            )
+            if known:
+                pending.append(known.package)
+    return {"nodes": sorted(nodes.values(), key=lambda node: str(node["package"])), "edges": edges}

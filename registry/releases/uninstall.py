@@ -1,0 +1,59 @@
+"""Removing a package: its tools go at once, its runs, audit and digests stay."""
+
+import shutil
+from collections.abc import Callable
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from audit.ledger import Entry, record
+from core.errors import NotFound, ToolHubError
+from registry.models import Archive, Assignment, Package, Release, Tool, ToolVersion, VersionState
+from registry.releases.affected import Affected, affected_by
+from security.acting import By, acting
+
+REASON = "The package is uninstalled."
+
+
+def package_uninstall(*, by: By, package: Package, force: bool = False) -> Affected:
+    """Removes a package; gives back who was affected. A removed release can be installed again.
+
+    Raises Denied, NotFound, and ToolHubError IN_USE while schedules, other packages or open runs need it,
+    unless `force`.
+    """
+    actor = acting(by, "registry.delete_package")
+    with transaction.atomic():
+        row = Package.objects.select_for_update().get(pk=package.pk)
+        if row.uninstalled_at is not None:
+            raise NotFound(f"{row.name} is not installed.")
+        if row.releases.filter(runner="builtin").exists():
+            raise ToolHubError(f"{row.name} is a part of the hub.", code="IN_USE")
+        affected = affected_by(row)
+        if affected.blocks and not force:
+            raise ToolHubError(
+                f"{row.name} is still needed.", code="IN_USE", data={"needed_by": affected.as_dict()}
+            )
+        digests = list(row.releases.values_list("digest", flat=True))
+        Tool.objects.filter(package=row).update(active=None)
+        ToolVersion.objects.filter(release__package=row).update(
+            state=VersionState.YANKED, state_reason=REASON
+        )
+        Assignment.objects.filter(package=row).delete()
+        Assignment.objects.filter(tool__package=row).delete()
+        Archive.objects.filter(pk__in=digests).delete()
+        row.active, row.uninstalled_at = None, timezone.now()
+        row.save(update_fields=["active", "uninstalled_at"])
+        data = {"releases": digests, "force": force, "affected": affected.as_dict()}
+        record(Entry("package.uninstalled", actor, "package", row.name, data))
+        transaction.on_commit(_folders_remove(digests))
+    return affected
+
+
+def _folders_remove(digests: list[str]) -> Callable[[], None]:
+    def remove() -> None:
+        for digest in digests:
+            if not Release.objects.filter(digest=digest, package__uninstalled_at=None).exists():
+                shutil.rmtree(settings.DATA / "releases" / digest, ignore_errors=True)
+
+    return remove

@@ -1,0 +1,276 @@
+"""Pages of packages and their releases."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from core.errors import ToolHubError
+from core.forms import ConsoleForm
+from core.lists import ListView
+from core.pages import ConsoleView
+from core.questions import Question, QuestionView
+from registry.models import Package, Release
+from registry.releases.activation import release_activate
+from registry.releases.affected import affected_by
+from registry.releases.difference import releases_compare
+from registry.releases.forms import ReasonForm
+from registry.releases.lifecycle import release_deprecate, release_restore, release_yank
+from registry.releases.selectors import (
+    package_get,
+    package_tools,
+    packages_page,
+    release_named,
+    release_zip,
+    releases_of,
+)
+from registry.releases.uninstall import package_uninstall
+from security.models import User
+from security.people import person_of
+
+
+class PackagesList(ListView[Package]):
+    """Every package, by name."""
+
+    permission = "registry.view_package"
+    template = "registry/packages_list.html"
+    heading, noun, search = "Packages", "package", "Name or description"
+    filters = ("q", "state")
+    key, descending, ways = "name", False, ("Back", "More")
+
+    def rows(self, params: Mapping[str, str]) -> QuerySet[Package]:
+        """Narrowed by `q` and `state`."""
+        return packages_page(params)
+
+    def more(self, page: Any) -> dict[str, Any]:
+        """The states to choose from."""
+        return {"states": [("removed", "uninstalled")]}
+
+
+class PackagePage(ConsoleView):
+    """One package: its releases, tools, and where they came from."""
+
+    permission = "registry.view_package"
+    template = "registry/package_detail.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The page."""
+        package = package_get(name)
+        active = package.active
+        builtin = package.releases.filter(runner="builtin").exists()
+        return self.show(
+            {
+                "package": package,
+                "active": active,
+                "builtin": builtin,
+                "releases": releases_of(package),
+                "tools": package_tools(package),
+                "origin": active.origin if active else {},
+                "dependencies": [line.split(" ", 1)[0] for line in active.lock.splitlines()]
+                if active
+                else [],
+            }
+        )
+
+
+class ReleaseCompare(ConsoleView):
+    """Two releases of a package, field by field."""
+
+    permission = "registry.view_package"
+    template = "registry/release_compare.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The page: `?from=` and `?to=` name versions; without them the release in use and the newest."""
+        package = package_get(name)
+        versions = list(package.releases.order_by("-id").values_list("version", flat=True)[:50])
+        used = package.active.version if package.active else versions[-1] if versions else ""
+        before = release_named(package, request.GET.get("from") or used)
+        after = release_named(package, request.GET.get("to") or versions[0])
+        changes = [change.as_dict() for change in releases_compare(before.manifest, after.manifest)]
+        return self.show(
+            {
+                "package": package,
+                "before": before,
+                "after": after,
+                "versions": [(version, version) for version in versions],
+                "filters": {"from": before.version, "to": after.version},
+                "careful": [change for change in changes if change["careful"]],
+                "calm": [change for change in changes if not change["careful"]],
+            }
+        )
+
+
+class ReleaseZip(ConsoleView):
+    """The release as the zip that was installed."""
+
+    permission = "registry.view_package"
+
+    def get(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
+        """The download."""
+        release = release_named(package_get(name), version)
+        response = HttpResponse(release_zip(release), content_type="application/zip")
+        response["Content-Disposition"] = f'attachment; filename="{name}-{release.version}.zip"'
+        return response
+
+
+class ReleaseActivate(QuestionView):
+    """Asks, then puts a release in use: forward, or back."""
+
+    permission = "registry.change_release"
+
+    def get(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
+        """The question, with who is affected."""
+        package = package_get(name)
+        release = release_named(package, version)
+        kept = set(release.tool_versions.values_list("tool__name", flat=True))
+        gone = [tool.name for tool in package_tools(package) if tool.active_id and tool.name not in kept]
+        touched = ["Calls that name no version get it from the next one on; running calls end as they began."]
+        if gone:
+            touched.append(f"These tools are not in it and are no longer offered: {', '.join(gone)}.")
+        touched += affected_by(package).in_words()
+        back = reverse("package", args=[name])
+        older = package.active is not None and release.pk < package.active.pk
+        act = "Roll back" if older else "Put it in use"
+        title = f"Roll back to {release}?" if older else f"Put {release} in use?"
+        return self.ask(Question(title, touched, act, back, calm=True))
+
+    def post(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
+        """The act."""
+        release = release_named(package_get(name), version)
+        return _acted(
+            request,
+            name,
+            lambda: release_activate(by=person_of(request), release=release),
+            f"{release} is in use.",
+        )
+
+
+class _Reasoned(ConsoleView):
+    """Asks for a reason, then acts."""
+
+    permission = "registry.change_release"
+    template = "registry/release_reason.html"
+    title, action, effect = "", "", ""
+
+    def act(self, by: User, release: Release, reason: str) -> None:
+        raise NotImplementedError
+
+    def get(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
+        """The form."""
+        return self._page(release_named(package_get(name), version), ReasonForm())
+
+    def post(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
+        """The act, or what is wrong."""
+        release = release_named(package_get(name), version)
+        form = ReasonForm(request.POST)
+
+        def act() -> bool:
+            self.act(person_of(request), release, form.cleaned_data["reason"])
+            return True
+
+        if form.attempt(act) is None:
+            return self._page(release, form, status=422)
+        messages.success(request, f"{release}: {self.action.lower()}, done.")
+        return redirect("package", name=name)
+
+    def _page(self, release: Release, form: ConsoleForm, status: int = 200) -> HttpResponse:
+        context = {
+            "form": form,
+            "release": release,
+            "title": f"{self.title} {release}?",
+            "action": self.action,
+            "effect": self.effect,
+            "affected": affected_by(release.package).in_words(),
+        }
+        return self.show(context, status=status)
+
+
+class ReleaseDeprecate(_Reasoned):
+    """Callers are warned."""
+
+    title, action = "Deprecate", "Deprecate it"
+    effect = "Its tools go on working; whoever calls them is warned with your reason."
+
+    def act(self, by: User, release: Release, reason: str) -> None:
+        """Deprecates."""
+        release_deprecate(by=by, release=release, reason=reason)
+
+
+class ReleaseYank(_Reasoned):
+    """Callers are refused."""
+
+    title, action = "Withdraw", "Withdraw it"
+    effect = "Every call of this version is refused from now on, with your reason. It can be taken back."
+
+    def act(self, by: User, release: Release, reason: str) -> None:
+        """Withdraws."""
+        release_yank(by=by, release=release, reason=reason)
+
+
+class ReleaseRestore(QuestionView):
+    """Takes deprecation or withdrawal back."""
+
+    permission = "registry.change_release"
+
+    def get(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
+        """The question."""
+        release = release_named(package_get(name), version)
+        back = reverse("package", args=[name])
+        touched = ["Its tools can be called by its number again, without a warning."]
+        return self.ask(Question(f"Restore {release}?", touched, "Restore it", back, calm=True))
+
+    def post(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
+        """The act."""
+        release = release_named(package_get(name), version)
+        return _acted(
+            request,
+            name,
+            lambda: release_restore(by=person_of(request), release=release),
+            f"{release} is restored.",
+        )
+
+
+class PackageUninstall(QuestionView):
+    """Asks, then removes a package."""
+
+    permission = "registry.delete_package"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The question, with what needs it."""
+        package = package_get(name)
+        affected = affected_by(package)
+        touched = [
+            "Its tools are no longer offered, and calls of them are refused.",
+            "Runs, audit and digests stay. It can be installed again.",
+            *affected.in_words(),
+        ]
+        hidden = {"force": "yes"} if affected.blocks else {}
+        act = "Uninstall it all the same" if affected.blocks else "Uninstall it"
+        title = f"Uninstall {package.name}?"
+        return self.ask(Question(title, touched, act, reverse("package", args=[name]), hidden=hidden))
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The act."""
+        package = package_get(name)
+        force = request.POST.get("force") == "yes"
+        return _acted(
+            request,
+            name,
+            lambda: package_uninstall(by=person_of(request), package=package, force=force),
+            f"{package.name} is uninstalled.",
+        )
+
+
+def _acted(request: HttpRequest, name: str, act: Callable[[], object], done: str) -> HttpResponse:
+    """Acts, and goes back to the package with what came of it."""
+    try:
+        act()
+    except ToolHubError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, done)
+    return redirect("package", name=name)

@@ -1,0 +1,43 @@
+"""Installs packages in the test's own process, by the same functions that workers call."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from registry.installations.models import Installation
+from registry.installations.services import installation_approve, installation_get, installation_start
+from registry.installations.source_form import Source
+from registry.installations.worker import installations_work
+from security.models import User
+from tests.installations import packages
+
+Install = Callable[..., Installation]
+
+
+@pytest.fixture
+def fetch(admin: User) -> Install:
+    """Brings a zip as far as its review, or its failure."""
+
+    def act(content: bytes | None = None, **more: Any) -> Installation:
+        zipped = packages.zipped(**more) if content is None else content
+        one = installation_start(by=admin, source=Source("upload", "greetings.zip"), content=zipped)
+        installations_work()
+        return installation_get(str(one.pk))
+
+    return act
+
+
+@pytest.fixture
+def install(admin: User, fetch: Install) -> Install:
+    """Brings a zip in and publishes it, or fails."""
+
+    def act(content: bytes | None = None, choices: dict[str, Any] | None = None, **more: Any) -> Installation:
+        one = fetch(content, **more)
+        if one.status != "awaiting_review":
+            return one
+        installation_approve(by=admin, installation=one, digest=one.digest, **(choices or {}))
+        installations_work()
+        return installation_get(str(one.pk))
+
+    return act
