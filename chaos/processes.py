@@ -73,13 +73,8 @@ class Processes:
             self._started.remove(process)
 
     def end_all(self) -> None:
-        """Ends everything that was started."""
-        for process in self._started:
-            self.signal(process, signal.SIGTERM)
-            self.signal(process, signal.SIGCONT)
+        """Ends everything that was started, at once."""
         for process in list(self._started):
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(1)
             self.kill(process)
 
 

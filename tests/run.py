@@ -22,7 +22,7 @@ from tests.services import CHECKOUT, RABBITMQ, REDIS, ROOT, Service, database_ur
 # As many as run at the same time; a shape starts workers of its own, too.
 SLOTS = 2
 TAIL = 120
-ONCE = "browser or setup or faults"
+ONCE = "browser or setup or faults or outages"
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,12 @@ SHAPES = (
         "faults",
         ("PostgreSQL", "Redis"),
         {"TOOLHUB_DATABASE_URL": database_url("faults"), "TOOLHUB_BROKER_URL": REDIS},
+    ),
+    Shape(
+        "outages",
+        "outages",
+        ("PostgreSQL", "Redis"),
+        {"TOOLHUB_DATABASE_URL": database_url("outages"), "TOOLHUB_BROKER_URL": REDIS},
     ),
     Shape("setup", "setup"),
     Shape(

@@ -20,11 +20,11 @@ Seconds = Annotated[float, Field(description="How long to work.")]
 
 
 def _act(ctx: ToolContext, file: str, seconds: float) -> int:
+    ends = time.monotonic() + seconds
     with Path(file).open("a", encoding="ascii") as out:
         out.write(f"{ctx.run_id} {ctx.attempt}\n")
         out.flush()
         os.fsync(out.fileno())
-    ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         ctx.raise_if_cancelled()
         time.sleep(0.02)

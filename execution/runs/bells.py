@@ -18,17 +18,16 @@ from execution.models import Run, Status
 log = logging.getLogger(__name__)
 
 BELL = "toolhub.bell"
-# A bell that nobody heard for so long is stale: the steward has rung again since.
-EXPIRES_S = 60
+# What was rung so long ago and changed nothing may be lost: it is rung again.
+AGAIN_S = 15
 
 
 def ring(queue: str) -> bool:
     """Tells one idle worker of the queue that something is due; false when the broker does not answer."""
     name = f"{settings.QUEUE_PREFIX}{queue}"
     try:
-        current_app.send_task(
-            BELL, args=[queue], queue=name, expires=EXPIRES_S, retry=False, ignore_result=True
-        )
+        # It never expires: Celery would compare this clock with the worker's, which may differ by hours.
+        current_app.send_task(BELL, args=[queue], queue=name, retry=False, ignore_result=True)
     except (OperationalError, KombuError, OSError) as error:
         log.warning("the broker does not answer (%s); the steward rings later", type(error).__name__)
         return False
@@ -39,7 +38,7 @@ def ring(queue: str) -> bool:
 class Bells:
     """Tops the bells up to min(due, slots) per queue, without ringing on while nobody could hear.
 
-    A bell of ours counts as outstanding until the number of due runs fell below it, or it expired.
+    A bell of ours counts as outstanding until the number of due runs fell below it, or it got old.
     """
 
     slots: int
@@ -61,7 +60,7 @@ class Bells:
         now = time.monotonic()
         wanted = min(due, self.slots)
         outstanding, at = self._rung.get(queue, (0, 0.0))
-        outstanding = 0 if now - at > EXPIRES_S / 4 else min(outstanding, due)
+        outstanding = 0 if now - at > AGAIN_S else min(outstanding, due)
         missing = max(0, wanted - outstanding)
         rung = sum(ring(queue) for _ in range(missing))
         if rung:

@@ -12,7 +12,7 @@ from django.db import OperationalError, connection, connections
 
 from execution.models import Run, Status
 from execution.runs import bells
-from execution.runs.bells import EXPIRES_S, Bells
+from execution.runs.bells import AGAIN_S, Bells
 from execution.steward import Duty, duties, duty_perform, steward_run
 from tests.execution.fixtures import MakeRun
 
@@ -80,7 +80,7 @@ def test_a_bell_that_nobody_heard_is_rung_again_after_a_while(
     make_run()
     one = Bells(slots=2)
     one.top_up()
-    later = time.monotonic() + EXPIRES_S
+    later = time.monotonic() + AGAIN_S
     monkeypatch.setattr(bells.time, "monotonic", lambda: later)
     assert one.top_up() == 1
 

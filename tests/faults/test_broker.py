@@ -12,7 +12,7 @@ from tests.faults.conftest import missing
 from tests.faults.test_failpoints import submitted
 from tests.processes import Processes, wait_for
 
-pytestmark = [pytest.mark.faults]
+pytestmark = [pytest.mark.outages]
 PREFIX = "test.broker."
 
 

@@ -12,7 +12,7 @@ from chaos.processes import ROOT
 from chaos.verdict import verdict
 from tests.faults.conftest import missing
 
-pytestmark = [pytest.mark.faults]
+pytestmark = [pytest.mark.outages]
 
 
 @pytest.mark.timeout(1200)

@@ -1,9 +1,11 @@
 """The clocks of the hub's machines are wrong by hours (faults 9): leases go by the database's."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+from chaos.processes import ROOT
 from chaos.verdict import executions_of
 from execution.models import Attempt, Run, Status
 from execution.runs.invariants import invariants_check
@@ -19,7 +21,12 @@ def clock(offset: str) -> dict[str, str]:
     found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
     if not found:
         missing("libfaketime is not installed (Debian: apt install libfaketime)")
-    return {"LD_PRELOAD": str(found[0]), "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    return {
+        "LD_PRELOAD": str(found[0]),
+        "FAKETIME": offset,
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).with_name("wrong_clock")), str(ROOT)]),
+    }
 
 
 @pytest.mark.parametrize(("first", "second"), [("+2h", "-2h"), ("-2h", "+2h")])

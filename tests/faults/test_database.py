@@ -17,7 +17,7 @@ from tests.faults.conftest import Execute
 from tests.faults.test_failpoints import submitted
 from tests.processes import Processes, database_url, running, wait_for
 
-pytestmark = [pytest.mark.faults]
+pytestmark = [pytest.mark.outages]
 LEASE_S = 6
 
 

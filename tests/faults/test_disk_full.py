@@ -17,7 +17,7 @@ from chaos.processes import children
 from chaos.verdict import executions_of, verdict
 from tests.faults.conftest import missing
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.outages, pytest.mark.timeout(300)]
 CALLS_MAX = 400
 
 
