@@ -272,6 +272,16 @@ PAYLOAD_DAYS = env.integer(
     least=1,
     most=36_500,
 )
+SANDBOX_AS_ROOT = env.switch(
+    "TOOLHUB_SANDBOX_AS_ROOT",
+    False,
+    "A worker that is root runs tools as root too; else each run gets a user of its own, or is refused.",
+)
+SANDBOX_PROCESS = env.switch(
+    "TOOLHUB_SANDBOX_PROCESS",
+    False,
+    "Reviewed releases may run at the level process, which holds no attack, where no better one is there.",
+)
 WORKERS = env.integer("TOOLHUB_WORKERS", 2, "Runs that one worker carries out at once.", least=1, most=512)
 WEB_WORKERS = env.integer(
     "TOOLHUB_WEB_WORKERS",

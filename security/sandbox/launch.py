@@ -1,0 +1,90 @@
+"""What is to be run in a sandbox, and what became of it, as values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from security.sandbox.levels import Level
+
+MIB = 1 << 20
+WORK = "/work"
+# What a pipe takes without anybody reading.
+SECRETS_MOST = 60_000
+How = Literal["exited", "timeout", "cancelled", "memory", "cpu", "disk", "output", "killed"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the whole tree of a run's processes may use. Seconds, milliseconds and bytes.
+
+    `memory_bytes` counts the processes' own memory; files in the work folder are bounded by `disk_bytes`
+    and `files`. `cpu_ms` None leaves processor time to the wall clock. `log_bytes` is how much of the end of
+    the log is kept.
+    """
+
+    wall_s: float = 30.0
+    memory_bytes: int = 256 * MIB
+    cpu_ms: int | None = None
+    output_bytes: int = MIB
+    log_bytes: int = 64 * 1024
+    disk_bytes: int = 64 * MIB
+    files: int = 10_000
+    processes: int = 64
+    open_files: int = 256
+
+    def as_dict(self) -> dict[str, Any]:
+        """The limits by name, as they stand in a run's record."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A folder of this machine that the code may read, at the path `inside`."""
+
+    host: str
+    inside: str
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One program to run at one level.
+
+    `argv[0]` is an absolute path. Words of `argv`, `environment` and `cwd` that begin with a mount's or the
+    work folder's path inside are put right where the level has no file system of its own. `environment` is
+    all that the program sees. `secrets` come to it on descriptor 3, which TOOLHUB_SECRETS_FD then names.
+    """
+
+    argv: Sequence[str]
+    level: Level
+    stdin: bytes = b""
+    mounts: Sequence[Mount] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    cwd: str = WORK
+    limits: Limits = Limits()
+    secrets: bytes = b""
+
+    def __post_init__(self) -> None:
+        if len(self.secrets) > SECRETS_MOST:
+            raise ValueError(f"Secrets have at most {SECRETS_MOST} bytes.")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a run ended.
+
+    `exit_code` is None where the run was ended; for a signal it is negative, or 128 and its number as
+    bubblewrap says it.
+
+    `resources` are `cpu_ms`, `max_memory_bytes` and `disk_bytes`; `duration_ms` counts from the program's
+    start. `asked` is true when it was told to stop, also if it then ended by itself.
+    """
+
+    how: How
+    exit_code: int | None
+    stdout: bytes
+    log: bytes
+    duration_ms: float
+    resources: Mapping[str, Any]
+    level: Level
+    filter_hash: str | None
+    asked: bool = False

@@ -1,0 +1,191 @@
+"""Running a program in a sandbox: a supervisor for each run, fed and heard from here."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from core.errors import ToolHubError
+from security.sandbox.launch import WORK, Finished, Launch
+from security.sandbox.levels import Level
+from security.sandbox.machine import program_of, tree
+from security.sandbox.seccomp import filter_hash
+from security.sandbox.supervisor.channel import CANCEL, END, HEAD, LOG, OUTPUT
+from security.sandbox.supervisor.order import order_pack
+
+_START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from security.sandbox.supervisor.main import main; main()"
+)
+# So often it is looked whether the run was cancelled, in seconds.
+LOOK_S = 0.02
+Take = Callable[[bytes], None]
+
+
+def sandbox_run(
+    launch: Launch, cancelled: threading.Event, on_output: Take | None = None, *, proc: bool = True
+) -> Finished:
+    """Runs a program to its end at the launch's level, without network, and leaves nothing of it.
+
+    `cancelled` tells it to stop (SIGTERM, then the end within two seconds). `on_output` takes its output as
+    it comes; what it raises stops the run and is raised here. `proc` false leaves /proc out, where the
+    machine does not let it be made. Raises ToolHubError SANDBOX_UNAVAILABLE when the sandbox could not be
+    made: then nothing was run.
+    """
+    with _work_folder(launch.level) as work:
+        order = _order(launch, work, proc)
+        with _supervisor() as process:
+            return _heard(process, order, launch, cancelled, on_output)
+
+
+@contextmanager
+def _work_folder(level: Level) -> Iterator[str]:
+    """A work folder on this machine, empty text for a level that makes its own in memory."""
+    if level is Level.ISOLATED:
+        yield ""
+        return
+    above = Path(settings.DATA) / "sandbox"
+    above.mkdir(mode=0o711, exist_ok=True)
+    folder = tempfile.mkdtemp(dir=above)
+    try:
+        yield folder
+    finally:
+        # Not by Python: its way down is recursive, and a tool can nest folders without end.
+        subprocess.run(["rm", "-rf", "--", folder], check=False, stdin=subprocess.DEVNULL)
+
+
+def _order(launch: Launch, work: str, proc: bool) -> bytes:
+    def placed(text: str) -> str:
+        """A path inside as this machine has it, for levels without a file system of their own."""
+        for host, inside in places:
+            if text == inside or text.startswith(f"{inside}/"):
+                return host + text[len(inside) :]
+        return text
+
+    places = [] if launch.level is Level.ISOLATED else [(m.host, m.inside) for m in launch.mounts]
+    places += [(work, WORK)] if work else []
+    header = {
+        "level": launch.level.value,
+        "argv": [placed(word) for word in launch.argv],
+        "environment": {name: placed(value) for name, value in launch.environment.items()},
+        "cwd": placed(launch.cwd),
+        "tree": tree(),
+        "mounts": [(os.path.realpath(m.host), m.inside) for m in launch.mounts],
+        "work": work,
+        "limits": launch.limits.as_dict(),
+        "as_root": settings.SANDBOX_AS_ROOT,
+        "proc": proc,
+    }
+    return order_pack(header, launch.stdin, program_of(launch.level), launch.secrets)
+
+
+@contextmanager
+def _supervisor() -> Iterator[subprocess.Popen[bytes]]:
+    """A supervisor that waits for its order. It knows nothing of this process's environment."""
+    command = [sys.executable, "-I", "-S", "-c", _START, str(settings.ROOT)]
+    process = subprocess.Popen(
+        command, env={}, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        yield process
+    finally:
+        for stream in (process.stdin, process.stdout):
+            if stream:
+                stream.close()
+        # Without its standard input it ends the tool and itself.
+        process.wait()
+
+
+class _Hearing:
+    """What a supervisor said so far."""
+
+    def __init__(self, on_output: Take | None) -> None:
+        self._buffer = bytearray()
+        self._on_output = on_output
+        self.stdout = bytearray()
+        self.log = b""
+        self.report: dict[str, Any] | None = None
+
+    def take(self, block: bytes) -> None:
+        """Reads the frames that are complete."""
+        self._buffer += block
+        while len(self._buffer) >= HEAD.size:
+            kind, length = HEAD.unpack_from(self._buffer)
+            if len(self._buffer) < HEAD.size + length:
+                return
+            content = bytes(self._buffer[HEAD.size : HEAD.size + length])
+            del self._buffer[: HEAD.size + length]
+            if kind == OUTPUT and self._on_output:
+                self._on_output(content)
+            elif kind == OUTPUT:
+                self.stdout += content
+            elif kind == LOG:
+                self.log = content
+            elif kind == END:
+                self.report = json.loads(content)
+
+
+def _heard(
+    process: subprocess.Popen[bytes],
+    order: bytes,
+    launch: Launch,
+    cancelled: threading.Event,
+    on_output: Take | None,
+) -> Finished:
+    into, out = process.stdin, process.stdout
+    if into is None or out is None:
+        raise AssertionError("the supervisor was started with pipes")
+    hearing, asked = _Hearing(on_output), False
+    _send(into.fileno(), order)
+    while True:
+        if cancelled.is_set() and not asked:
+            asked = True
+            _send(into.fileno(), CANCEL)
+        if not select.select([out], [], [], None if asked else LOOK_S)[0]:
+            continue
+        block = os.read(out.fileno(), 1 << 16)
+        if not block:
+            break
+        hearing.take(block)
+    return _finished(hearing, launch)
+
+
+def _send(descriptor: int, content: bytes) -> None:
+    """Writes to a supervisor; one that is gone says so at its other end."""
+    view = memoryview(content)
+    while view:
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BrokenPipeError:
+            return
+
+
+def _finished(hearing: _Hearing, launch: Launch) -> Finished:
+    report = hearing.report or {"how": "killed"}
+    if report["how"] == "refused":
+        why = report["why"]
+        raise ToolHubError(
+            f"The sandbox {launch.level} could not be made.", code="SANDBOX_UNAVAILABLE", data={"why": why}
+        )
+    program = program_of(launch.level)
+    return Finished(
+        how=report["how"],
+        exit_code=report.get("exit_code"),
+        stdout=bytes(hearing.stdout),
+        log=hearing.log,
+        duration_ms=report.get("duration_ms", 0.0),
+        resources={
+            name: report[name] for name in ("cpu_ms", "max_memory_bytes", "disk_bytes") if name in report
+        },
+        level=launch.level,
+        filter_hash=filter_hash(program) if program else None,
+        asked=report.get("asked", False),
+    )

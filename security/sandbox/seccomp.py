@@ -1,0 +1,86 @@
+"""The system call filter: a BPF program (seccomp(2)) that refuses what a tool has no business with.
+
+Refused are the calls that Docker's default profile gives to no container without capabilities,
+memory that no limit counts (memfd, System V, POSIX queues), new namespaces, sockets of other
+families than asked for, and every call newer than this list. `clone3` hides its flags in memory,
+so it is said not to exist and the C library falls back to `clone`.
+"""
+
+import errno
+import hashlib
+import struct
+from collections.abc import Collection, Iterable
+
+from security.sandbox.syscalls import CHECKED, NEWEST, SIGNALS, Machine, machine
+
+ALLOW, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+# struct seccomp_data: nr, arch, instruction pointer, args[6]; the low half of an argument comes first.
+_NR, _ARCH, _ARGS = 0, 4, 16
+_LOAD, _JUMP_EQUAL, _JUMP_ABOVE, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
+# CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET}
+_NAMESPACES = 0x7E020000
+# Terminal commands that type into the terminal of whoever started the hub.
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
+# lsm_* and the mount queries: newer than the tables, the same number on both machines.
+_NEWER_DENIED = range(457, 462)
+
+
+def filter_build(
+    *, families: Collection[int], signals: bool, truncate: bool, on: Machine | None = None
+) -> bytes:
+    """The program's bytes: `families` are the socket families that may be made, AF_* numbers.
+
+    `signals` and `truncate` say whether kill(2) and truncate(2) are let through; Landlock holds them only in
+    newer kernels.
+    """
+    on = on or machine()
+    held = {*CHECKED, *SIGNALS, "truncate"}
+    denied = {number for name, number in on.numbers.items() if name not in held} | set(_NEWER_DENIED)
+    for name in () if signals else SIGNALS:
+        denied.add(on.numbers[name])
+    if not truncate:
+        denied.add(on.numbers["truncate"])
+    parts = [
+        _one(_LOAD, _ARCH) + _one(_JUMP_EQUAL, on.audit, 1, 0) + _one(_RETURN, KILL_PROCESS),
+        _one(_LOAD, _NR) + _one(_JUMP_ABOVE, NEWEST, 0, 1) + _refuse(errno.ENOSYS),
+        *(_one(_JUMP_EQUAL, number, 0, 1) + _refuse(errno.EPERM) for number in sorted(denied)),
+        _one(_JUMP_EQUAL, on.numbers["clone3"], 0, 1) + _refuse(errno.ENOSYS),
+        _argument(on.numbers["clone"], 0, [(_JUMP_BITS, _NAMESPACES, errno.EPERM)]),
+        _argument(on.numbers["personality"], 0, [(_JUMP_EQUAL, 0, 0)], otherwise=errno.EPERM),
+        _argument(
+            on.numbers["ioctl"],
+            1,
+            [(_JUMP_EQUAL, _TIOCSTI, errno.EPERM), (_JUMP_EQUAL, _TIOCLINUX, errno.EPERM)],
+        ),
+        _argument(
+            on.numbers["socket"],
+            0,
+            [(_JUMP_EQUAL, family, 0) for family in sorted(families)],
+            otherwise=errno.EACCES,
+        ),
+        _one(_RETURN, ALLOW),
+    ]
+    return b"".join(parts)
+
+
+def filter_hash(program: bytes) -> str:
+    """SHA-256 of a filter, in hex: what stands in the run and in the audit."""
+    return hashlib.sha256(program).hexdigest()
+
+
+def _one(code: int, value: int, true: int = 0, false: int = 0) -> bytes:
+    """One instruction (struct sock_filter)."""
+    return struct.pack("=HBBI", code, true, false, value)
+
+
+def _refuse(number: int) -> bytes:
+    return _one(_RETURN, ERRNO | number if number else ALLOW)
+
+
+def _argument(call: int, index: int, cases: Iterable[tuple[int, int, int]], otherwise: int = 0) -> bytes:
+    """For one call: the first case that holds decides, as an error number or 0 for allowed."""
+    body = _one(_LOAD, _ARGS + 8 * index)
+    body += b"".join(_one(test, value, 0, 1) + _refuse(number) for test, value, number in cases)
+    body += _refuse(otherwise)
+    return _one(_LOAD, _NR) + _one(_JUMP_EQUAL, call, 0, len(body) // 8) + body

@@ -1,0 +1,46 @@
+"""The way to the worker: frames of a kind, a length and bytes; from it only single letters."""
+
+import json
+import os
+import struct
+
+OUTPUT, LOG, END = b"O", b"L", b"E"
+CANCEL = b"C"
+HEAD = struct.Struct("=cI")
+
+
+class Channel:
+    """Keeps what the worker does not take yet, so that a slow worker never stops the watch."""
+
+    def __init__(self, given: int, taken: int) -> None:
+        self.given, self.taken = given, taken
+        self._pending = bytearray()
+        os.set_blocking(taken, False)
+
+    @property
+    def waits(self) -> bool:
+        """Whether something is still to be written."""
+        return bool(self._pending)
+
+    def send(self, kind: bytes, content: bytes) -> None:
+        """Sends a frame, now or when the worker takes it."""
+        self._pending += HEAD.pack(kind, len(content)) + content
+        self.flush()
+
+    def flush(self) -> None:
+        """Writes what the worker takes. A worker that is gone takes everything."""
+        while self._pending:
+            try:
+                written = os.write(self.taken, memoryview(self._pending)[: 1 << 16])
+            except BlockingIOError:
+                return
+            except OSError:
+                self._pending.clear()
+                return
+            del self._pending[:written]
+
+    def end(self, report: dict[str, object], log: bytes) -> None:
+        """The last frames; returns when the worker has them or is gone."""
+        os.set_blocking(self.taken, True)
+        self.send(LOG, log)
+        self.send(END, json.dumps(report).encode())

@@ -1,0 +1,50 @@
+"""The strongest level: bubblewrap, with namespaces of its own for everything and a file system made up."""
+
+# ruff: noqa: S108 - the paths are the sandbox's own
+import os
+
+from security.sandbox.supervisor.order import Order
+
+# Told when all is in place, and waits until it may go: limits can then be set on it from outside.
+READY, GO = 8, 9
+_DOOR = f'echo >&{READY}; read -r go <&{GO}; exec "$@" {READY}>&- {GO}<&-'
+USER = 1000
+_PASSWD = f"tool:x:{USER}:{USER}:tool:/work:/bin/sh\n"
+_GROUP = f"tool:x:{USER}:\n"
+SHARED_BYTES = 16 << 20
+
+
+def arguments(order: Order) -> list[str]:
+    """bwrap's command line. It has to inherit READY and GO: a byte comes from one, a line goes to the other.
+
+    The options go through a descriptor, so that no path of this machine stands in a command line that the
+    tool can read.
+    """
+    passwd, group = _data(_PASSWD.encode()), _data(_GROUP.encode())
+    program = _data(order.program)
+    size = int(order.limits["disk_bytes"]) + (1 << 20)
+    words = ["--unshare-all", "--unshare-user", "--uid", str(USER), "--gid", str(USER), "--hostname", "tool"]
+    words += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--seccomp", str(program)]
+    for path in order.tree:
+        words += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
+    words += ["--ro-bind-data", str(passwd), "/etc/passwd", "--ro-bind-data", str(group), "/etc/group"]
+    words += ["--proc", "/proc"] if order.proc else []
+    words += ["--dev", "/dev", "--size", str(SHARED_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
+    words += ["--size", str(size), "--perms", "0700", "--tmpfs", "/work"]
+    if not any(inside.startswith("/tmp/") for _, inside in order.mounts):
+        words += ["--symlink", "/work", "/tmp"]
+    for host, inside in order.mounts:
+        words += ["--ro-bind", host, inside]
+    words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", order.cwd]
+    for name, value in order.environment.items():
+        words += ["--setenv", name, value]
+    options = _data("\0".join(words).encode())
+    return ["bwrap", "--args", str(options), "--", "/bin/sh", "-c", _DOOR, "tool", *order.argv]
+
+
+def _data(content: bytes) -> int:
+    """A descriptor that gives these bytes."""
+    descriptor = os.memfd_create("data", 0)
+    os.write(descriptor, content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

@@ -1,0 +1,23 @@
+"""The supervisor's way from the order to the report."""
+
+from security.sandbox import native
+from security.sandbox.supervisor.channel import Channel
+from security.sandbox.supervisor.order import order_read
+from security.sandbox.supervisor.start import Refused, tool_start
+from security.sandbox.supervisor.sweep import sweep
+from security.sandbox.supervisor.watch import Watch
+
+
+def main() -> None:
+    """Reads an order from standard input, carries it out, and reports on standard output."""
+    order = order_read(0)
+    native.prctl(native.PR_SET_CHILD_SUBREAPER, 1)
+    channel = Channel(0, 1)
+    try:
+        tool = tool_start(order)
+    except (Refused, OSError) as error:
+        sweep(0)
+        channel.end({"how": "refused", "why": str(error)}, b"")
+        return
+    report, log = Watch(order, tool, channel).run()
+    channel.end(report, log)

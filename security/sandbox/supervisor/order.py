@@ -1,0 +1,53 @@
+"""What the worker orders: one JSON header and three runs of bytes, all with their lengths before them."""
+
+import json
+import os
+import struct
+
+_LENGTHS = struct.Struct("=4I")
+
+
+class Order:
+    """A launch with everything decided: paths of this machine, numbers, and the program of the filter.
+
+    `tree` lists the machine's own folders that a program needs, `mounts` pairs of host path and path inside,
+    `work` the work folder on this machine (empty where the level makes its own).
+    """
+
+    def __init__(self, header: dict, stdin: bytes, program: bytes, secrets: bytes) -> None:  # type: ignore[type-arg]
+        self.level: str = header["level"]
+        self.argv: list[str] = header["argv"]
+        self.environment: dict[str, str] = header["environment"]
+        self.cwd: str = header["cwd"]
+        self.tree: list[str] = header["tree"]
+        self.mounts: list[tuple[str, str]] = [(host, inside) for host, inside in header["mounts"]]
+        self.work: str = header["work"]
+        self.limits: dict[str, float] = header["limits"]
+        self.as_root: bool = header["as_root"]
+        self.proc: bool = header["proc"]
+        self.stdin, self.program, self.secrets = stdin, program, secrets
+
+
+def order_pack(header: dict, stdin: bytes, program: bytes, secrets: bytes) -> bytes:  # type: ignore[type-arg]
+    """The bytes that `order_read` reads."""
+    text = json.dumps(header).encode()
+    parts = (text, stdin, program, secrets)
+    return _LENGTHS.pack(*map(len, parts)) + b"".join(parts)
+
+
+def order_read(descriptor: int) -> Order:
+    """Reads an order to its end and no further. Raises EOFError where the worker is gone."""
+    lengths = _LENGTHS.unpack(_read(descriptor, _LENGTHS.size))
+    header, stdin, program, secrets = (_read(descriptor, length) for length in lengths)
+    return Order(json.loads(header), stdin, program, secrets)
+
+
+def _read(descriptor: int, length: int) -> bytes:
+    parts = []
+    while length:
+        part = os.read(descriptor, min(length, 1 << 20))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)

@@ -1,0 +1,150 @@
+"""Starting a tool: its pipes, its limits, and what it becomes before it is let go."""
+
+import fcntl
+import os
+import resource
+import select
+import signal
+
+from security.sandbox import landlock, native
+from security.sandbox.supervisor import isolated, tree
+from security.sandbox.supervisor.identity import as_user, identity_of, identity_take
+from security.sandbox.supervisor.order import Order
+
+SECRETS = 3
+READY_S = 20
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# Files may grow by so much more than the work folder may hold, so that the excess can be seen.
+SLACK = 1 << 20
+
+
+class Refused(Exception):
+    """The tool was not started: the sandbox could not be made. Says why."""
+
+
+class Tool:
+    """A started tool: the process to wait for, the one to tell, and our ends of its pipes.
+
+    `work` is the work folder as an open descriptor, -1 where it cannot be looked at.
+    """
+
+    def __init__(self, pid: int, stdin: int, stdout: int, stderr: int) -> None:
+        self.pid, self.stdin, self.stdout, self.stderr = pid, stdin, stdout, stderr
+        self.pidfd = os.pidfd_open(pid)
+        self.told = pid
+        self.work = self.shared = -1
+
+
+def tool_start(order: Order) -> Tool:
+    """Starts the program that is ordered, held at its level. Raises Refused; then nothing of it is left."""
+    ours_in, ours_out, ours_err = os.pipe(), os.pipe(), os.pipe()
+    ready, go, failed = os.pipe(), os.pipe(), os.pipe()
+    supervisor = os.getpid()
+    if order.work and os.getuid() == 0 and not order.as_root:
+        os.chown(order.work, identity_of(supervisor), identity_of(supervisor))
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _become(order, supervisor, (ours_in[0], ours_out[1], ours_err[1]), ready[1], go[0])
+        except Exception as error:  # noqa: BLE001 - the process ends here; whatever it was is told
+            os.write(failed[1], f"{type(error).__name__}: {error}".encode()[:2000])
+        finally:
+            os._exit(125)
+    for descriptor in (ours_in[0], ours_out[1], ours_err[1], ready[1], go[0], failed[1]):
+        os.close(descriptor)
+    tool = Tool(pid, ours_in[1], ours_out[0], ours_err[0])
+    why = os.read(failed[0], 2000).decode(errors="replace")
+    os.close(failed[0])
+    if not why and order.level == "isolated":
+        why = _let_go(order, tool, ready[0], go[1])
+    elif not why and order.work:
+        tool.work = os.open(order.work, os.O_DIRECTORY | os.O_CLOEXEC)
+    os.close(ready[0])
+    os.close(go[1])
+    if why:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise Refused(why)
+    return tool
+
+
+def _let_go(order: Order, tool: Tool, ready: int, go: int) -> str:
+    """Waits for bubblewrap to be ready, sets limits on what waits at its door, and opens it; or says why not."""
+    if not select.select([ready], [], [], READY_S)[0]:
+        return f"bubblewrap was not ready within {READY_S} s"
+    if not os.read(ready, 1):
+        return (
+            os.read(tool.stderr, 2000).decode(errors="replace").strip() or "bubblewrap ended without a word"
+        )
+    tool.told = tree.youngest(tool.pid)
+    with as_user(os.stat(f"/proc/{tool.told}").st_uid):
+        for name, value in limits_of(order).items():
+            resource.prlimit(tool.told, name, (value, value))
+    tool.work = os.open(f"/proc/{tool.told}/root/work", os.O_DIRECTORY | os.O_CLOEXEC)
+    tool.shared = os.open(f"/proc/{tool.told}/root/dev/shm", os.O_DIRECTORY | os.O_CLOEXEC)
+    os.write(go, b"\n")
+    return ""
+
+
+def limits_of(order: Order) -> dict[int, int]:
+    """The limits that the kernel holds each single process to (setrlimit(2))."""
+    limits = order.limits
+    memory, disk = int(limits["memory_bytes"]), int(limits["disk_bytes"])
+    held = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_FSIZE: disk + SLACK,
+        resource.RLIMIT_NOFILE: int(limits["open_files"]),
+        # Twice and some: a process that grows past its bound within one look is stopped by the kernel.
+        resource.RLIMIT_DATA: 2 * memory + (256 << 20),
+    }
+    if cpu := limits.get("cpu_ms"):
+        held[resource.RLIMIT_CPU] = int(cpu) // 1000 + 2
+    processes = int(limits["processes"])
+    if order.level != "isolated" and os.getuid() < 0x7000_0000:
+        processes += tree.count_of_user(os.getuid())  # the kernel counts all that this user runs
+    return {**held, resource.RLIMIT_NPROC: processes}
+
+
+def _become(order: Order, supervisor: int, streams: tuple[int, int, int], ready: int, go: int) -> None:
+    """In the child: takes its place, gives up what it must not have, and becomes the program."""
+    os.setsid()
+    isolates = order.level == "isolated"
+    places = dict(enumerate(streams))
+    if isolates:
+        places |= {isolated.READY: ready, isolated.GO: go}
+    if order.secrets:
+        places[SECRETS] = _filled(order.secrets)
+        order.environment["TOOLHUB_SECRETS_FD"] = str(SECRETS)
+    moved = {
+        number: fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 30) for number, descriptor in places.items()
+    }
+    for number, descriptor in moved.items():
+        os.dup2(descriptor, number)
+    if os.getuid() == 0 and not order.as_root:
+        mounts = [host for host, _ in order.mounts]
+        read_only = [] if isolates else mounts
+        identity_take(identity_of(supervisor), [*mounts, *([order.work] if order.work else [])], read_only)
+    native.prctl(native.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if isolates:
+        words = isolated.arguments(order)
+        # What is run is what was ordered; a shell would only be in the way.
+        os.execvpe(words[0], words, {"PATH": "/usr/local/bin:/usr/bin:/bin"})  # noqa: S606
+    os.chdir(order.cwd)
+    for name, value in limits_of(order).items():
+        resource.setrlimit(name, (value, value))
+    native.prctl(native.PR_SET_NO_NEW_PRIVS, 1)
+    if order.level == "confined":
+        read = [*order.tree, *(host for host, _ in order.mounts)]
+        landlock.landlock_restrict(read=read, write=[order.work], devices=_DEVICES)
+        native.seccomp_load(order.program)
+    os.execve(order.argv[0], order.argv, order.environment)  # noqa: S606
+
+
+def _filled(content: bytes) -> int:
+    """A pipe's end that gives these bytes and then ends; they fit into a pipe."""
+    out, into = os.pipe()
+    os.write(into, content)
+    os.close(into)
+    return out

@@ -1,0 +1,52 @@
+"""The end of a tool: every process that came of it, also by a double fork or in a session of its own."""
+
+import os
+import select
+import signal
+
+from security.sandbox.supervisor import tree
+
+
+def tell(pid: int) -> None:
+    """Asks one process to stop."""
+    _signal(pid, signal.SIGTERM)
+
+
+def sweep(pid: int) -> int | None:
+    """Kills and reaps everything; the exit code of `pid`, negative for a signal.
+
+    This process is the subreaper: whoever loses its parent becomes its child. So when it has no child left,
+    nothing is left. All are stopped before they are killed, so that none makes new ones meanwhile.
+    """
+    code = None
+    while True:
+        below = tree.all_descendants(os.getpid())
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for each in below:
+                _signal(each, number)
+        children, ended = _reap(pid)
+        code = ended if ended is not None else code
+        if not children:
+            return code
+        select.select([], [], [], 0.002)
+
+
+def _reap(pid: int) -> tuple[bool, int | None]:
+    """Reaps who has ended: whether a child is left, and the exit code of `pid` if it was among them."""
+    code = None
+    while True:
+        try:
+            ended, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return False, code
+        if not ended:
+            return True, code
+        if ended == pid:
+            code = os.waitstatus_to_exitcode(status)
+
+
+def _signal(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return

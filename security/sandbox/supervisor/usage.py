@@ -1,0 +1,115 @@
+"""What a tool's processes use together, looked at again and again, and the highest that was seen."""
+
+import errno
+import os
+import resource
+
+from security.sandbox.supervisor import tree
+from security.sandbox.supervisor.start import Tool
+
+# With more processes than this their memory is first added up the cheap way.
+_EXACT = 16
+_DEPTH = 64
+# Counted for a folder that cannot be looked into: above any bound.
+HIDDEN = 1 << 50
+
+
+class Usage:
+    """Peaks of memory and disk in bytes; processor time in ms."""
+
+    def __init__(self, tool: Tool, limits: dict[str, float]) -> None:
+        self._tool, self._limits = tool, limits
+        self.memory = self.disk = 0
+        self._cpu_s = 0.0
+
+    @property
+    def cpu_ms(self) -> float:
+        """Processor time of the whole tree so far: what was seen, or what the kernel says of those reaped."""
+        return max(self._cpu_s, _reaped_s()) * 1000
+
+    def look(self) -> str | None:
+        """Looks once; the bound that is passed (memory, cpu, disk), or None."""
+        pids = tree.descendants(os.getpid())
+        entries = [each for each in map(tree.entry, pids) if each is not None]
+        self._cpu_s = max(self._cpu_s, _reaped_s() + sum(each.cpu_s for each in entries))
+        if self._memory(pids, sum(each.resident for each in entries)) > self._limits["memory_bytes"]:
+            return "memory"
+        cpu = self._limits.get("cpu_ms")
+        if cpu and self.cpu_ms > cpu:
+            return "cpu"
+        return self.look_disk()
+
+    def _memory(self, pids: list[int], resident: int) -> int:
+        now = resident
+        if resident > self._limits["memory_bytes"] or len(pids) <= _EXACT:
+            now = sum(map(tree.share_of, pids))
+        self.memory = max(self.memory, now)
+        return now
+
+    def look_disk(self) -> str | None:
+        """What stands in the work folder now; "disk" when it is too much."""
+        if self._tool.work < 0:
+            return None
+        if self._tool.shared >= 0:
+            used, files = _used_of(self._tool.work)
+            shared, more = _used_of(self._tool.shared)
+            used, files = used + shared, files + more
+        else:
+            used, files = _used_beneath(self._tool.work, int(self._limits["files"]))
+        self.disk = max(self.disk, used)
+        over = used > self._limits["disk_bytes"] or files > self._limits["files"]
+        return "disk" if over else None
+
+    def end(self) -> str | None:
+        """After all processes are reaped: what the kernel counted of them; a bound that was passed unseen."""
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+        self.memory = self.memory or peak
+        passed = peak > self._limits["memory_bytes"] + (32 << 20)
+        if passed:
+            self.memory = max(self.memory, peak)
+        return "memory" if passed else self.look_disk()
+
+
+def _reaped_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _used_of(descriptor: int) -> tuple[int, int]:
+    """Bytes and files of a file system that is the tool's alone."""
+    state = os.fstatvfs(descriptor)
+    return (state.f_blocks - state.f_bfree) * state.f_frsize, state.f_files - state.f_ffree
+
+
+def _used_beneath(descriptor: int, most: int) -> tuple[int, int]:
+    """Bytes and files beneath a folder; too many or too deep ones count as one more than `most`."""
+    total = count = 0
+    pending = [(os.dup(descriptor), 0)]
+    try:
+        while pending:
+            folder, depth = pending.pop()
+            try:
+                with os.scandir(folder) as entries:
+                    for each in entries:
+                        count += 1
+                        if count > most or depth > _DEPTH:
+                            return total, most + 1
+                        total += _size_of(each, folder, depth, pending)
+            finally:
+                os.close(folder)
+    finally:
+        for folder, _ in pending:
+            os.close(folder)
+    return total, count
+
+
+def _size_of(each: os.DirEntry[str], folder: int, depth: int, pending: list[tuple[int, int]]) -> int:
+    try:
+        size = each.stat(follow_symlinks=False).st_blocks * 512
+        if each.is_dir(follow_symlinks=False):
+            flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+            pending.append((os.open(each.name, flags, dir_fd=folder), depth + 1))
+    except OSError as error:
+        # Gone or swapped meanwhile; anything else hides what is inside, which no honest tool needs.
+        return 0 if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP} else HIDDEN
+    return size

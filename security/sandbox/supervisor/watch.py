@@ -1,0 +1,160 @@
+"""The watch over a started tool: its pipes, its time and its bounds, until nothing of it is left."""
+
+import os
+import select
+import time
+
+from security.sandbox.supervisor.channel import CANCEL, OUTPUT, Channel
+from security.sandbox.supervisor.order import Order
+from security.sandbox.supervisor.start import Tool
+from security.sandbox.supervisor.sweep import sweep, tell
+from security.sandbox.supervisor.usage import Usage
+
+# So often the bounds are looked at, in seconds; the first time sooner, for tools that are quick.
+LOOK_S, FIRST_S = 0.05, 0.01
+# How long a tool may take to say goodbye, in seconds: when it is cancelled, and when its time is over.
+GRACE = {"cancelled": 1.0, "timeout": 0.5}
+# A log that grows beyond this is a flood.
+LOG_MOST = 64 << 20
+_BLOCK = 1 << 16
+
+
+class Watch:
+    """One tool's watch. `how` is why it was ended, None while it runs or when it ended by itself."""
+
+    def __init__(self, order: Order, tool: Tool, channel: Channel) -> None:
+        self._order, self._tool, self._channel = order, tool, channel
+        self._usage = Usage(tool, order.limits)
+        self._stdin = memoryview(order.stdin)
+        self._log = bytearray()
+        self._output = self._logged = 0
+        self._open = {tool.stdout, tool.stderr}
+        self._asked: str | None = None
+        self._how: str | None = None
+        self._began = time.monotonic()
+        self._ends = self._began + order.limits["wall_s"]
+        self._poll = select.poll()
+        for descriptor in (tool.stdout, tool.stderr):
+            os.set_blocking(descriptor, False)
+            self._poll.register(descriptor, select.POLLIN)
+        os.set_blocking(tool.stdin, False)
+        self._poll.register(tool.pidfd, select.POLLIN)
+        self._poll.register(channel.given, select.POLLIN)
+        if self._stdin:
+            self._poll.register(tool.stdin, select.POLLOUT)
+        else:
+            os.close(tool.stdin)
+
+    def run(self) -> tuple[dict[str, object], bytes]:
+        """Watches to the end; the report for the worker and the end of the log."""
+        look = self._began + FIRST_S
+        while self._how is None:
+            now = time.monotonic()
+            if now >= look:
+                look = now + LOOK_S
+                self._how = self._usage.look()
+                continue
+            if now >= self._ends:
+                self._time_over(now)
+                continue
+            if self._channel.waits:
+                self._poll.register(self._channel.taken, select.POLLOUT)
+            ready = {
+                descriptor for descriptor, _ in self._poll.poll(max(0.0, min(look, self._ends) - now) * 1000)
+            }
+            if self._channel.waits:
+                self._poll.unregister(self._channel.taken)
+                self._channel.flush()
+            self._serve(ready)
+            if self._tool.pidfd in ready:
+                break
+        return self._end()
+
+    def _time_over(self, now: float) -> None:
+        """The first time the tool is asked to stop; the second time it is over."""
+        if self._asked is None:
+            self._ask("timeout", now)
+        else:
+            self._how = self._asked
+
+    def _ask(self, why: str, now: float) -> None:
+        self._asked = why
+        self._ends = now + GRACE[why]
+        tell(self._tool.told)
+
+    def _serve(self, ready: set[int]) -> None:
+        tool = self._tool
+        if tool.stdin in ready:
+            self._feed()
+        if tool.stdout in self._open & ready:
+            self._take_output()
+        if tool.stderr in self._open & ready:
+            self._take_log()
+        if self._channel.given in ready:
+            self._hear()
+
+    def _hear(self) -> None:
+        word = os.read(self._channel.given, 16)
+        if not word:
+            self._how = "killed"  # the worker is gone, and with it whoever could use an outcome
+        elif CANCEL in word and self._asked is None:
+            self._ask("cancelled", time.monotonic())
+
+    def _feed(self) -> None:
+        try:
+            written = os.write(self._tool.stdin, self._stdin[:_BLOCK])
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            written = len(self._stdin)
+        self._stdin = self._stdin[written:]
+        if not self._stdin:
+            self._poll.unregister(self._tool.stdin)
+            os.close(self._tool.stdin)
+
+    def _take_output(self) -> None:
+        block = self._read(self._tool.stdout)
+        self._output += len(block)
+        if self._output > self._order.limits["output_bytes"]:
+            self._how = "output"
+        elif block:
+            self._channel.send(OUTPUT, block)
+
+    def _take_log(self) -> None:
+        block = self._read(self._tool.stderr)
+        self._logged += len(block)
+        self._log += block
+        if len(self._log) > 2 * self._order.limits["log_bytes"]:
+            del self._log[: -int(self._order.limits["log_bytes"])]
+        if self._logged > LOG_MOST:
+            self._how = "output"
+
+    def _read(self, descriptor: int) -> bytes:
+        try:
+            block = os.read(descriptor, _BLOCK)
+        except BlockingIOError:
+            return b""
+        if not block:
+            self._open.discard(descriptor)
+            self._poll.unregister(descriptor)
+        return block
+
+    def _end(self) -> tuple[dict[str, object], bytes]:
+        ended = self._how is None
+        took_ms = (time.monotonic() - self._began) * 1000
+        over = None if self._how else self._usage.look_disk()
+        code = sweep(self._tool.pid)
+        while self._how is None and self._open:
+            self._serve(set(self._open))
+        over = over or self._usage.end()
+        how = self._how or over or ("timeout" if self._asked == "timeout" else "exited")
+        report: dict[str, object] = {
+            "how": how,
+            "exit_code": code if ended else None,
+            "duration_ms": round(took_ms, 3),
+            "cpu_ms": round(self._usage.cpu_ms, 3),
+            "max_memory_bytes": self._usage.memory,
+            "disk_bytes": self._usage.disk,
+            "asked": self._asked is not None,
+        }
+        return report, bytes(self._log[-int(self._order.limits["log_bytes"]) :])
