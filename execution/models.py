@@ -73,6 +73,8 @@ class Run(models.Model):
     error = CanonicalJSONField(null=True)
     warnings = CanonicalJSONField(default=list)
     resources = CanonicalJSONField(default=dict)
+    # What held the tool: {level, filter, limits}; null for built-in tools and before the outcome.
+    sandbox = CanonicalJSONField(null=True)
     outcome_leaf = models.BinaryField(max_length=32, null=True)
     # How many events the run has; guarded by the row's lock.
     events_count = models.PositiveIntegerField(default=0)

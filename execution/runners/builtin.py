@@ -23,8 +23,15 @@ from core.json.canonical import CanonicalError
 from execution.models import Status
 from execution.runners.call import Call, dropped
 from execution.runners.hands import hand_give
+from execution.runners.judging import (
+    cancelled_error,
+    checked,
+    ended,
+    failed_error,
+    timeout_error,
+    tool_error,
+)
 from execution.runs.outcomes import Outcome, failure, success
-from registry.schemas import output_validator, problems_of
 from toolhub_sdk import Cancelled, FixedClock, ToolContext, ToolError
 
 log = logging.getLogger(__name__)
@@ -66,7 +73,8 @@ def _work_apart(call: Call, done: SimpleQueue[Outcome]) -> None:
         outcome = _work(call)
     except BaseException as error:
         log.exception("%s failed", call.tool)
-        outcome = failure("EXECUTION_FAILED", _failed(call, error)["message"], at=datetime.now(UTC))
+        message = failed_error(call, type(error).__name__)["message"]
+        outcome = failure("EXECUTION_FAILED", message, at=datetime.now(UTC))
     done.put(outcome)
     if call.emit is not dropped:
         try:
@@ -82,13 +90,10 @@ def _until(deadline: float, cancelled: threading.Event) -> Iterator[float]:
 
 
 def _stopped(call: Call, started_at: datetime, *, timed_out: bool) -> Outcome:
-    ended_at = datetime.now(UTC)
-    spent = (ended_at - started_at).total_seconds() * 1000
+    spent = (datetime.now(UTC) - started_at).total_seconds() * 1000
     if timed_out:
-        error = error_object("TIMEOUT", f"{call.tool} took longer than {call.timeout_ms} ms.")
-        return Outcome(Status.TIMEOUT, started_at, ended_at, spent, error=error)
-    error = error_object("CANCELLED", "The run was cancelled.")
-    return Outcome(Status.CANCELLED, started_at, ended_at, spent, error=error)
+        return ended(Status.TIMEOUT, timeout_error(call), started_at=started_at, duration_ms=spent)
+    return ended(Status.CANCELLED, cancelled_error(), started_at=started_at, duration_ms=spent)
 
 
 def _context(call: Call, started_at: datetime) -> ToolContext:
@@ -126,65 +131,24 @@ def _work(call: Call) -> Outcome:
 def _judge(call: Call, started_at: datetime, begun: float) -> Outcome:
     """Calls the function and turns whatever comes of it into an outcome."""
 
-    def ended(status: Status, error: dict[str, Any]) -> Outcome:
-        return Outcome(status, started_at, datetime.now(UTC), _ms(begun), error=error)
+    def stopped(status: Status, error: dict[str, Any]) -> Outcome:
+        return ended(status, error, started_at=started_at, duration_ms=_ms(begun))
 
     try:
         data = toolhub_sdk.call(_function(call.version.entry), call.arguments, _context(call, started_at))
         done = success(data, started_at=started_at, ended_at=datetime.now(UTC), duration_ms=_ms(begun))
-    except Cancelled as error:
+    except Cancelled:
         if call.cancelled.is_set():
-            return ended(Status.CANCELLED, error_object("CANCELLED", "The run was cancelled."))
-        return ended(Status.FAILED, _failed(call, error))
+            return stopped(Status.CANCELLED, cancelled_error())
+        return stopped(Status.FAILED, failed_error(call, "Cancelled"))
     except ToolError as error:
-        try:
-            return ended(Status.FAILED, _tool_error(error))
-        except ToolError as unfit:  # its message or details are not JSON
-            return ended(Status.FAILED, _tool_error(unfit))
+        return stopped(Status.FAILED, tool_error(error))
     except CanonicalError as error:
-        return ended(Status.FAILED, error_object("INVALID_OUTPUT", f"The result is not JSON: {error}"))
+        return stopped(Status.FAILED, error_object("INVALID_OUTPUT", f"The result is not JSON: {error}"))
     except (Exception, SystemExit) as error:  # a tool may not end the process that serves others
         log.exception("%s failed", call.tool)
-        return ended(Status.FAILED, _failed(call, error))
-    return _checked(call, done)
-
-
-def _failed(call: Call, error: BaseException) -> dict[str, Any]:
-    return error_object("EXECUTION_FAILED", f"{call.tool} failed with {type(error).__name__}.")
-
-
-def _tool_error(error: ToolError) -> dict[str, Any]:
-    """The tool's own error, as JSON that can be kept. Raises ToolError where it is none."""
-    made = error_object(
-        error.code,
-        error.message,
-        recoverable=error.recoverable,
-        retryable=error.retryable,
-        suggestions=error.suggestions,
-        details=error.details,
-    )
-    plain: Any = toolhub_sdk.normalise(made)
-    return dict(plain)
-
-
-def _checked(call: Call, done: Outcome) -> Outcome:
-    """Holds a result to the declared bounds and schema."""
-    if len(done.encoded) > call.max_output_bytes:
-        message = f"The result has {len(done.encoded)} bytes; {call.max_output_bytes} are allowed."
-        return _unfit(done, failure("RESOURCE_EXCEEDED", message, at=done.ended_at))
-    validator = output_validator(call.version.digest, call.version.definition)
-    problems = problems_of(validator, done.data) if validator else []
-    if problems:
-        message = "The tool's result does not fit its schema."
-        return _unfit(
-            done, failure("INVALID_OUTPUT", message, at=done.ended_at, details={"errors": problems})
-        )
-    return done
-
-
-def _unfit(done: Outcome, failed: Outcome) -> Outcome:
-    """The failure with the times of the work that led to it."""
-    return dataclasses.replace(failed, started_at=done.started_at, duration_ms=done.duration_ms)
+        return stopped(Status.FAILED, failed_error(call, type(error).__name__))
+    return checked(call, done)
 
 
 def _ms(begun: float) -> float:

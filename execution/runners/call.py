@@ -48,6 +48,10 @@ class Call:
     def __post_init__(self) -> None:
         self.deadline = time.monotonic() + self.timeout_ms / 1000
 
+    def seconds_left(self) -> float:
+        """Until the time is up; 0 or less when it is."""
+        return self.deadline - time.monotonic()
+
     def stop(self, *, lost: bool) -> None:
         """Tells the tool to stop, because its lease is lost or its run was cancelled."""
         self.lost = self.lost or lost

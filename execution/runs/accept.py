@@ -30,6 +30,8 @@ from security.principals import PersonaPrincipal
 
 KEY_LIVES = timedelta(hours=24)
 RETRY_AFTER_S = 5
+# Where runs of some runners wait; the others' wait in `default`.
+QUEUES = {"python": "sandbox", "command": "sandbox"}
 WAITING = (Status.PENDING, Status.WAITING_RETRY)
 
 
@@ -57,7 +59,7 @@ class Accepted:
             tool_version=self.version,
             tool=self.version.tool.name,
             status=Status.PENDING,
-            queue="default",
+            queue=QUEUES.get(self.version.runner, "default"),
             inline=inline,
             arguments=self.request.arguments,
             arguments_hash=hashlib.sha256(self.arguments).digest(),

@@ -23,7 +23,7 @@ def accepted_entry(run: Run, actor: Actor, responsible: str) -> Entry:
 
 
 def outcome_entry(run: Run, outcome: Outcome, events_digest: bytes, actor: Actor = SYSTEM) -> Entry:
-    """`run.outcome`: status, error code and blinded digests of the result and of the run's events."""
+    """`run.outcome`: status, error code, what held the tool, and blinded digests of result and events."""
     result_hash = outcome.result_hash
     data: dict[str, Any] = {
         "tool": run.tool,
@@ -35,6 +35,8 @@ def outcome_entry(run: Run, outcome: Outcome, events_digest: bytes, actor: Actor
     }
     if result_hash:
         data["result"] = commitment(bytes(run.salt), result_hash)
+    if outcome.sandbox:
+        data["sandbox"] = dict(outcome.sandbox)
     if outcome.error:
         data["error_code"] = outcome.error_code
     return Entry("run.outcome", actor, "tool", run.tool, data, run.pk)

@@ -97,6 +97,7 @@ def outcome_write(
         result_hash=outcome.result_hash,
         error=outcome.error,
         resources=dict(outcome.resources),
+        sandbox=outcome.sandbox,
         warnings=[*run.warnings, *outcome.warnings],
         outcome_leaf=ledger.leaf,
         events_count=run.events_count,

@@ -17,7 +17,8 @@ CALL_REQUESTED, CALL_COMPLETED, CALL_FAILED = "TOOL_CALL_REQUESTED", "TOOL_CALL_
 class Outcome:
     """One attempt's end. `data` is the normalised result and `encoded` its canonical bytes, on success.
 
-    Times in UTC; `duration_ms` counts the tool's own work.
+    Times in UTC; `duration_ms` counts the tool's own work. `sandbox` says what held the tool, `{level,
+    filter, limits}`; None for built-in tools.
     """
 
     status: Status
@@ -29,6 +30,7 @@ class Outcome:
     error: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()
     resources: Mapping[str, Any] = field(default_factory=dict)
+    sandbox: Mapping[str, Any] | None = None
 
     @property
     def result_hash(self) -> bytes | None:

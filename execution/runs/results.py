@@ -27,7 +27,7 @@ def metadata_of(run: Run) -> dict[str, Any]:
         "result_hash": bytes(run.result_hash).hex() if run.result_hash else None,
         "cached": False,
         "degraded": False,
-        "sandbox": "none" if run.tool_version.runner == "builtin" else None,
+        "sandbox": "none" if run.tool_version.runner == "builtin" else (run.sandbox or {}).get("level"),
         "resources": run.resources,
         "audit_leaf": bytes(run.outcome_leaf).hex() if run.outcome_leaf else None,
         "warnings": run.warnings,

@@ -17,7 +17,7 @@ from django.conf import settings
 from core.errors import ToolHubError
 from security.sandbox.launch import WORK, Finished, Launch
 from security.sandbox.levels import Level
-from security.sandbox.machine import program_of, tree
+from security.sandbox.machine import bubblewrap, program_of, tree
 from security.sandbox.seccomp import filter_hash
 from security.sandbox.supervisor.channel import CANCEL, END, HEAD, LOG, OUTPUT
 from security.sandbox.supervisor.order import order_pack
@@ -76,6 +76,7 @@ def _order(launch: Launch, work: str, proc: bool) -> bytes:
         "level": launch.level.value,
         "argv": [placed(word) for word in launch.argv],
         "environment": {name: placed(value) for name, value in launch.environment.items()},
+        "bubblewrap": bubblewrap() or "",
         "cwd": placed(launch.cwd),
         "tree": tree(),
         "mounts": [(os.path.realpath(m.host), m.inside) for m in launch.mounts],

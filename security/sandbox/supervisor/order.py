@@ -18,6 +18,7 @@ class Order:
         self.level: str = header["level"]
         self.argv: list[str] = header["argv"]
         self.environment: dict[str, str] = header["environment"]
+        self.bubblewrap: str = header["bubblewrap"]
         self.cwd: str = header["cwd"]
         self.tree: list[str] = header["tree"]
         self.mounts: list[tuple[str, str]] = [(host, inside) for host, inside in header["mounts"]]

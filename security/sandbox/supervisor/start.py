@@ -1,5 +1,6 @@
 """Starting a tool: its pipes, its limits, and what it becomes before it is let go."""
 
+import errno
 import fcntl
 import os
 import resource
@@ -69,7 +70,7 @@ def tool_start(order: Order) -> Tool:
 
 
 def _let_go(order: Order, tool: Tool, ready: int, go: int) -> str:
-    """Waits for bubblewrap to be ready, sets limits on what waits at its door, and opens it; or says why not."""
+    """Waits for bubblewrap, sets limits on what waits at its door, and opens it; or says why not."""
     if not select.select([ready], [], [], READY_S)[0]:
         return f"bubblewrap was not ready within {READY_S} s"
     if not os.read(ready, 1):
@@ -129,8 +130,8 @@ def _become(order: Order, supervisor: int, streams: tuple[int, int, int], ready:
     native.prctl(native.PR_SET_PDEATHSIG, signal.SIGKILL)
     if isolates:
         words = isolated.arguments(order)
-        # What is run is what was ordered; a shell would only be in the way.
-        os.execvpe(words[0], words, {"PATH": "/usr/local/bin:/usr/bin:/bin"})  # noqa: S606
+        # Not looked for on a path: that imports modules, whose files may be out of reach by now.
+        os.execve(order.bubblewrap, words, {})  # noqa: S606
     os.chdir(order.cwd)
     for name, value in limits_of(order).items():
         resource.setrlimit(name, (value, value))
@@ -139,7 +140,12 @@ def _become(order: Order, supervisor: int, streams: tuple[int, int, int], ready:
         read = [*order.tree, *(host for host, _ in order.mounts)]
         landlock.landlock_restrict(read=read, write=[order.work], devices=_DEVICES)
         native.seccomp_load(order.program)
-    os.execve(order.argv[0], order.argv, order.environment)  # noqa: S606
+    try:
+        os.execve(order.argv[0], order.argv, order.environment)  # noqa: S606
+    except OSError as error:
+        # The sandbox is well; it is the program that cannot be run. Said as a shell says it.
+        os.write(2, f"{order.argv[0]}: {error.strerror}\n".encode())
+        os._exit(127 if error.errno == errno.ENOENT else 126)
 
 
 def _filled(content: bytes) -> int:

@@ -1,0 +1,29 @@
+"""What a tool's contract asks of a sandbox: how strong it has to be, and how much the tool may use."""
+
+from execution.runners.call import Call
+from execution.runs.partials import BYTES_MAX
+from security.sandbox.launch import Limits
+from security.sandbox.levels import Level, minimum_of
+
+# A tool without a contract is held strictly.
+ISOLATION = "strict"
+# What lines and escapes may add to results and parts.
+_LINES = 64 * 1024
+
+
+def minimum_level(call: Call) -> Level:
+    """The least level for this call: the contract's word or the caller's, whichever is stricter."""
+    return minimum_of(call.version.declared.get("isolation", ISOLATION), call.request.get("isolation_level"))
+
+
+def limits_of(call: Call) -> Limits:
+    """The limits for this call. The contract's bounds, else the defaults of Limits."""
+    declared = call.version.declared.get("resourceBounds", {})
+    usual = Limits()
+    return Limits(
+        wall_s=max(0.001, call.seconds_left()),
+        memory_bytes=declared.get("maxMemoryBytes") or usual.memory_bytes,
+        cpu_ms=declared.get("maxCpuMs"),
+        output_bytes=2 * call.max_output_bytes + BYTES_MAX + _LINES,
+        disk_bytes=declared.get("maxDiskBytes") or usual.disk_bytes,
+    )

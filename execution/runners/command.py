@@ -1,0 +1,85 @@
+"""The command runner: any program of a release, one JSON request in, one JSON result out, in the sandbox.
+
+The request is `{arguments, context, tool}` on standard input. With exit code 0, standard output is the
+result. With any other, it may be the tool's own error: `{code, message, recoverable, suggestions}`.
+"""
+
+import posixpath
+import shutil
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from core.errors import ToolHubError, error_object
+from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
+from execution.models import Status
+from execution.runners.call import Call
+from execution.runners.judging import ended, error_read, given, tool_error
+from execution.runners.sandboxed import PACKAGE, PATH, Program, exit_failed, run_sandboxed
+from execution.runs.outcomes import Outcome
+from security.sandbox.launch import Finished
+
+
+def run(call: Call) -> Outcome:
+    """Runs a release's program in the sandbox."""
+    return run_sandboxed(call, _program, _judge)
+
+
+def _program(call: Call) -> Program:
+    """The program stands in the package's folder, which is also where it starts."""
+    return Program(
+        argv_of(call.version.release.manifest["runtime"]["entry"]), orjson.dumps(_request(call)), (), PACKAGE
+    )
+
+
+def argv_of(entry: str | Sequence[str]) -> list[str]:
+    """The command line that a manifest's `runtime.entry` means: a file of the package, or an argv.
+
+    The first word of an argv may be an interpreter of this machine. Raises ToolHubError for a path that leads
+    out of the package, and for an interpreter that this machine does not have.
+    """
+    words = [entry] if isinstance(entry, str) else [str(word) for word in entry]
+    if not words or not words[0] or any("\0" in word for word in words):
+        raise ToolHubError("The release names no program.", code="EXECUTION_FAILED")
+    first, *rest = words
+    if isinstance(entry, str) or "/" in first:
+        path = posixpath.normpath(first)
+        if path.startswith(("/", "..")):
+            raise ToolHubError("The release's program is not in its package.", code="EXECUTION_FAILED")
+        return [f"{PACKAGE}/{path}", *rest]
+    program = shutil.which(first, path=PATH)
+    if program is None:
+        raise ToolHubError(
+            f"This machine has no program {first!r}.",
+            code="DEPENDENCY_MISSING",
+            suggestions=[f"Install {first} on the workers' machines."],
+        )
+    return [program, *rest]
+
+
+def _request(call: Call) -> dict[str, Any]:
+    context = {
+        "run_id": str(call.run_id),
+        "version": call.version.version,
+        "attempt": call.attempt,
+        "timeout_ms": call.timeout_ms,
+        **call.request.get("context", {}),
+        **{name: call.request[name] for name in ("context_data", "hints") if name in call.request},
+    }
+    return {"arguments": dict(call.arguments), "context": context, "tool": call.version.definition["name"]}
+
+
+def _judge(call: Call, done: Finished, started_at: datetime) -> Outcome:
+    try:
+        said = loads(done.stdout, limits=Limits(len(done.stdout) + 1, DEFAULT.max_depth))
+    except StrictJSONError as error:
+        if done.exit_code != 0:
+            return exit_failed(call, done, started_at)
+        wrong = error_object("INVALID_OUTPUT", f"The tool's output is not JSON: {error.message}")
+        return ended(Status.FAILED, wrong, started_at=started_at, duration_ms=done.duration_ms)
+    if done.exit_code == 0:
+        return given(call, said, started_at=started_at, duration_ms=done.duration_ms)
+    made = tool_error(error_read(said))
+    return ended(Status.FAILED, made, started_at=started_at, duration_ms=done.duration_ms)

@@ -1,0 +1,110 @@
+"""What an attempt's end means, whoever carried it out: errors, bounds and schemas are read in one way."""
+
+import dataclasses
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import toolhub_sdk
+from core.errors import error_object
+from core.json.canonical import CanonicalError
+from execution.models import Status
+from execution.runners.call import Call
+from execution.runs.outcomes import Outcome, failure, success
+from registry.schemas import output_validator, problems_of
+from toolhub_sdk import ToolError
+
+CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+MESSAGE_MOST = 2000
+
+
+def ended(status: Status, error: dict[str, Any], *, started_at: datetime, duration_ms: float) -> Outcome:
+    """An outcome without a result, ended now."""
+    return Outcome(status, started_at, datetime.now(UTC), duration_ms, error=error)
+
+
+def cancelled_error() -> dict[str, Any]:
+    """The run was told to stop, and did."""
+    return error_object("CANCELLED", "The run was cancelled.")
+
+
+def timeout_error(call: Call) -> dict[str, Any]:
+    """The run's time was over."""
+    return error_object("TIMEOUT", f"{call.tool} took longer than {call.timeout_ms} ms.")
+
+
+def failed_error(call: Call, kind: str) -> dict[str, Any]:
+    """The tool failed by a mistake in its code. Only the kind is told: messages hold secrets and paths."""
+    return error_object("EXECUTION_FAILED", f"{call.tool} failed with {kind}.")
+
+
+def tool_error(error: ToolError) -> dict[str, Any]:
+    """The tool's own error, as JSON that can be kept; where it is none, an error that says so."""
+    try:
+        return _plain(error)
+    except ToolError as unfit:
+        return _plain(unfit)
+
+
+def error_read(said: Any) -> ToolError:
+    """The error object of a program in a sandbox, `{code, message, recoverable, suggestions, …}`.
+
+    What does not have that form becomes EXECUTION_FAILED, or is left out.
+    """
+    said = said if isinstance(said, dict) else {}
+    suggestions, details = said.get("suggestions"), said.get("details")
+    code, message = said.get("code"), said.get("message")
+    whole = isinstance(code, str) and CODE.fullmatch(code) and isinstance(message, str)
+    return ToolError(
+        str(code) if whole else "EXECUTION_FAILED",
+        str(message)[:MESSAGE_MOST] if whole else "The tool failed with an error that is none.",
+        recoverable=said.get("recoverable") is not False,
+        retryable=said.get("retryable") is True,
+        suggestions=[str(one)[:MESSAGE_MOST] for one in suggestions[:20]]
+        if isinstance(suggestions, list)
+        else [],
+        details=details if isinstance(details, dict) else {},
+    )
+
+
+def given(call: Call, data: Any, *, started_at: datetime, duration_ms: float) -> Outcome:
+    """The outcome of a tool that gave this result, held to its bounds and schema."""
+    try:
+        done = success(data, started_at=started_at, ended_at=datetime.now(UTC), duration_ms=duration_ms)
+    except CanonicalError as error:
+        wrong = error_object("INVALID_OUTPUT", f"The result is not JSON: {error}")
+        return ended(Status.FAILED, wrong, started_at=started_at, duration_ms=duration_ms)
+    return checked(call, done)
+
+
+def _plain(error: ToolError) -> dict[str, Any]:
+    made = error_object(
+        error.code,
+        error.message,
+        recoverable=error.recoverable,
+        retryable=error.retryable,
+        suggestions=error.suggestions,
+        details=error.details,
+    )
+    plain: Any = toolhub_sdk.normalise(made)
+    return dict(plain)
+
+
+def checked(call: Call, done: Outcome) -> Outcome:
+    """Holds a result to the declared bounds and schema."""
+    if len(done.encoded) > call.max_output_bytes:
+        message = f"The result has {len(done.encoded)} bytes; {call.max_output_bytes} are allowed."
+        return _unfit(done, failure("RESOURCE_EXCEEDED", message, at=done.ended_at))
+    validator = output_validator(call.version.digest, call.version.definition)
+    problems = problems_of(validator, done.data) if validator else []
+    if problems:
+        message = "The tool's result does not fit its schema."
+        return _unfit(
+            done, failure("INVALID_OUTPUT", message, at=done.ended_at, details={"errors": problems})
+        )
+    return done
+
+
+def _unfit(done: Outcome, failed: Outcome) -> Outcome:
+    """The failure with the times of the work that led to it."""
+    return dataclasses.replace(failed, started_at=done.started_at, duration_ms=done.duration_ms)

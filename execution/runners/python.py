@@ -1,0 +1,153 @@
+"""The python runner: a typed function of a release, in the sandbox, with that release's own packages."""
+
+import dataclasses
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+
+from core.errors import error_object
+from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
+from execution.models import Status
+from execution.runners.bounds import limits_of
+from execution.runners.call import Call
+from execution.runners.judging import cancelled_error, ended, error_read, failed_error, given, tool_error
+from execution.runners.sandboxed import PACKAGE, Program, exit_failed, run_sandboxed
+from execution.runs.outcomes import Outcome
+from registry.environments import environment_folder
+from security.sandbox.interpreter import interpreter, interpreter_mounts
+from security.sandbox.launch import Finished, Mount
+from toolhub_sdk import ToolError
+
+tool_log = logging.getLogger("toolhub_sdk.tool")
+ENVIRONMENT, SDK = "/toolhub/environment", "/toolhub/sdk"
+# The SDK is loaded from its folder alone: what stands beside it is not to be seen.
+_START = """
+import importlib.util, sys
+make, folder = importlib.util.spec_from_file_location, sys.argv[1]
+spec = make("toolhub_sdk", folder + "/__init__.py", submodule_search_locations=[folder])
+sdk = sys.modules["toolhub_sdk"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sdk)
+from toolhub_sdk.entry import main
+main()
+"""
+
+
+def run(call: Call) -> Outcome:
+    """Runs a Python tool in the sandbox."""
+    lines = _Lines(call)
+    outcome = run_sandboxed(call, _program, lambda *end: _judge(lines, *end), lines.take)
+    if lines.broken is None:
+        return outcome
+    error = tool_error(lines.broken)
+    return dataclasses.replace(outcome, status=Status.FAILED, error=error, data=None, encoded=b"")
+
+
+def _program(call: Call) -> Program:
+    environment = environment_folder(call.version.release)
+    mounts = [*interpreter_mounts(), Mount(str(Path(settings.ROOT) / "toolhub_sdk"), SDK)]
+    folders = [PACKAGE]
+    if environment is not None:
+        mounts.append(Mount(str(environment), ENVIRONMENT))
+        folders.insert(0, ENVIRONMENT)
+    argv = [interpreter(), "-I", "-S", "-B", "-c", _START, SDK, *folders]
+    return Program(argv, orjson.dumps(request_of(call)), mounts)
+
+
+def request_of(call: Call) -> dict[str, Any]:
+    """What the entry point in the sandbox reads (toolhub_sdk/entry.py)."""
+    module, _, function = call.version.entry.partition(":")
+    context = {
+        "run_id": str(call.run_id),
+        "tool": call.tool,
+        "version": call.version.version,
+        "context_data": call.request.get("context_data"),
+        "hints": call.request.get("hints"),
+        "attempt": call.attempt,
+        **call.request.get("context", {}),
+    }
+    request = {
+        "module": module,
+        "function": function,
+        "arguments": dict(call.arguments),
+        "context": context,
+        "seconds": call.seconds_left(),
+    }
+    if call.version.determinism == "bounded":
+        request["fixed"] = _fixed(call)
+    return request
+
+
+def _fixed(call: Call) -> dict[str, str]:
+    """Time and seed of a bounded tool: the run's own, and in a replay those recorded."""
+    recorded = call.request.get("replay_of", {})
+    began = call.moment or datetime.now(UTC)
+    seed = UUID(recorded.get("run_id", str(call.run_id))).int
+    return {"now": recorded.get("started_at") or began.isoformat(), "seed": str(seed)}
+
+
+class _Lines:
+    """The lines that the entry point writes: parts and log at once, the last one kept."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        # A result that just fits stands one level deeper here, and its canonical form may be shorter.
+        self._limits = Limits(limits_of(call).output_bytes, DEFAULT.max_depth + 1)
+        self._rest = b""
+        self.last: Mapping[str, Any] | None = None
+        self.broken: ToolError | None = None
+
+    def take(self, block: bytes) -> None:
+        """Reads what came. A line that is none, or too many parts, stop the tool."""
+        *lines, self._rest = (self._rest + block).split(b"\n")
+        for line in lines:
+            if self.broken is None:
+                self._line(line)
+
+    def _line(self, line: bytes) -> None:
+        try:
+            said = loads(line, limits=self._limits)
+            if not isinstance(said, dict):
+                raise ToolError("INVALID_OUTPUT", "The tool's answer is not an object.", recoverable=False)
+            if "emit" in said:
+                self._call.emit(said["emit"])
+            elif "log" in said:
+                tool_log.info("%s %r %r", self._call.tool, said["log"], said.get("fields"))
+            else:
+                self.last = said
+        except StrictJSONError as error:
+            self._break(
+                ToolError("INVALID_OUTPUT", f"The tool's answer is not JSON: {error}", recoverable=False)
+            )
+        except ToolError as error:
+            self._break(error)
+
+    def _break(self, error: ToolError) -> None:
+        self.broken = error
+        self._call.cancelled.set()
+
+
+def _judge(lines: _Lines, call: Call, done: Finished, started_at: datetime) -> Outcome:
+    def stopped(status: Status, error: dict[str, Any]) -> Outcome:
+        return ended(status, error, started_at=started_at, duration_ms=done.duration_ms)
+
+    said = lines.last
+    if said is None:
+        return exit_failed(call, done, started_at)
+    if "result" in said:
+        return given(call, said["result"], started_at=started_at, duration_ms=done.duration_ms)
+    if "error" in said:
+        return stopped(Status.FAILED, tool_error(error_read(said["error"])))
+    if said.get("cancelled"):
+        return stopped(Status.CANCELLED, cancelled_error())
+    if said.get("exceeded"):
+        message = f"{call.tool} asked for more memory than it may have."
+        return stopped(
+            Status.FAILED, error_object("RESOURCE_EXCEEDED", message, details={"resource": "memory"})
+        )
+    return stopped(Status.FAILED, failed_error(call, str(said.get("failed", "no answer"))[:80]))

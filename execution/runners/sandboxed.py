@@ -1,0 +1,125 @@
+"""What the runners of code from outside share: level, limits, the sandbox, and what its end means."""
+
+import dataclasses
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from core.errors import ToolHubError, error_object
+from execution.models import Status
+from execution.runners.bounds import limits_of, minimum_level
+from execution.runners.call import Call
+from execution.runners.judging import cancelled_error, ended, timeout_error
+from execution.runs.outcomes import Outcome, failure
+from registry.store import release_folder
+from security.sandbox.launch import WORK, Finished, Launch, Limits, Mount
+from security.sandbox.probes import level_choose, probe
+from security.sandbox.run import Take, sandbox_run
+
+log = logging.getLogger(__name__)
+PACKAGE = "/toolhub/package"
+PATH = "/usr/local/bin:/usr/bin:/bin"
+# Names that change how programs are loaded, not what they do.
+_FORBIDDEN = ("LD_", "PYTHON", "TOOLHUB_", "GCONV_PATH", "PATH", "HOME", "TMPDIR")
+_EXCEEDED = {
+    "memory": "more memory than {memory_bytes} bytes",
+    "cpu": "more processor time than {cpu_ms} ms",
+    "disk": "more than {disk_bytes} bytes or {files} files in its work folder",
+    "output": "more output than it may",
+}
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a runner wants run: the command, its input, and the folders that it needs beside the package."""
+
+    argv: Sequence[str]
+    stdin: bytes
+    mounts: Sequence[Mount] = ()
+    cwd: str = WORK
+
+
+Prepare = Callable[[Call], Program]
+Judge = Callable[[Call, Finished, datetime], Outcome]
+
+
+def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | None = None) -> Outcome:
+    """Runs a program for a call and judges its end; never raises for what the tool does.
+
+    `judge` is asked where the program ended by itself. The outcome says what held the tool and what it used.
+    """
+    try:
+        release = call.version.release
+        level = level_choose(minimum_level(call), reviewed=release.is_reviewed)
+        program = prepare(call)
+        limits = limits_of(call)
+        launch = Launch(
+            argv=program.argv,
+            level=level,
+            stdin=program.stdin,
+            mounts=(Mount(str(release_folder(release)), PACKAGE), *program.mounts),
+            environment=_environment(call),
+            cwd=program.cwd,
+            limits=limits,
+        )
+        started_at = datetime.now(UTC)
+        done = sandbox_run(launch, call.cancelled, on_output, proc=probe(level).proc)
+    except ToolHubError as error:
+        return _refused(call, error)
+    _log_keep(call, done.log)
+    outcome = _outcome(call, done, limits, started_at, judge)
+    held = {"level": level.value, "filter": done.filter_hash, "limits": limits.as_dict()}
+    return dataclasses.replace(
+        outcome, duration_ms=done.duration_ms, resources=dict(done.resources), sandbox=held
+    )
+
+
+def _refused(call: Call, error: ToolHubError) -> Outcome:
+    """Nothing was run: the sandbox, or the release's files, could not be had."""
+    log.error("%s was not run: %s %s", call.tool, error, error.data)
+    data = {name: value for name, value in error.data.items() if name == "probes"}
+    made = error_object(
+        error.code, error.message, recoverable=error.recoverable, suggestions=error.suggestions, details=data
+    )
+    now = datetime.now(UTC)
+    return Outcome(Status.FAILED, now, now, 0.0, error=made)
+
+
+def _environment(call: Call) -> dict[str, str]:
+    """All that the tool sees of an environment: the usual few, and what its contract names."""
+    declared: Mapping[str, Any] = call.version.declared.get("environment", {})
+    own = {name: str(value) for name, value in declared.items() if not name.startswith(_FORBIDDEN)}
+    return {"PATH": PATH, "HOME": WORK, "TMPDIR": WORK, "LANG": "C.UTF-8", **own}
+
+
+def _outcome(call: Call, done: Finished, limits: Limits, started_at: datetime, judge: Judge) -> Outcome:
+    def stopped(status: Status, error: dict[str, Any]) -> Outcome:
+        return ended(status, error, started_at=started_at, duration_ms=done.duration_ms)
+
+    if done.how == "exited":
+        return judge(call, done, started_at)
+    if done.how == "timeout":
+        return stopped(Status.TIMEOUT, timeout_error(call))
+    if done.how == "cancelled":
+        return stopped(Status.CANCELLED, cancelled_error())
+    if done.how in _EXCEEDED:
+        used = _EXCEEDED[done.how].format(**limits.as_dict())
+        error = error_object("RESOURCE_EXCEEDED", f"{call.tool} used {used}.", details={"resource": done.how})
+        return stopped(Status.FAILED, error)
+    error = error_object("EXECUTION_FAILED", f"What watched over {call.tool} was ended from outside.")
+    return stopped(Status.FAILED, error)
+
+
+def exit_failed(call: Call, done: Finished, started_at: datetime) -> Outcome:
+    """The program ended without an answer."""
+    message = f"{call.tool} ended with exit code {done.exit_code} and without a result."
+    made = failure("EXECUTION_FAILED", message, at=datetime.now(UTC))
+    return dataclasses.replace(made, started_at=started_at)
+
+
+def _log_keep(call: Call, said: bytes) -> None:
+    """The end of what the tool printed, for the hub's log. Callers do not see it."""
+    if said:
+        log.info("%s %s printed: %r", call.tool, call.run_id, said[-2000:].decode(errors="replace"))

@@ -1,0 +1,137 @@
+"""The way into a Python tool inside a sandbox: one request on standard input, lines of JSON back.
+
+The request is `{module, function, arguments, context, fixed, seconds}`; `fixed` holds time and seed where the
+tool's time and chance are the run's. The lines are `{"emit": …}`, `{"log": message, "fields": …}` and at
+last one of `{"result": …}`, `{"error": …}`, `{"cancelled": true}`, `{"failed": kind}` and
+`{"exceeded": "memory"}`. They go to a descriptor that programs of the tool do not inherit; what the tool
+prints goes to the log, which is standard error.
+"""
+
+import importlib
+import json
+import os
+import random
+import signal
+import site
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from types import FrameType
+from typing import Any
+
+from toolhub_sdk.context import FixedClock, ToolContext
+from toolhub_sdk.errors import Cancelled, ToolError
+from toolhub_sdk.normalise import normalise
+from toolhub_sdk.tool import call
+
+
+class _Told:
+    """Whether the run was asked to stop. A plain mark: a lock may be held when the signal comes."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def is_set(self) -> bool:
+        return self._told
+
+    def tell(self, number: int, frame: FrameType | None) -> None:
+        self._told = True
+
+
+class _Lines:
+    """Writes lines of JSON, each of them whole also when several threads write."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+
+    def write(self, line: Mapping[str, Any]) -> None:
+        view = memoryview(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+        with self._lock:
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+
+
+def main() -> None:
+    """Serves one request and ends the process.
+
+    The arguments after the SDK's folder are folders to import from: the package's is the last, the others are
+    of its dependencies.
+    """
+    # A copy that programs started by the tool do not get; they and print() write to the log.
+    lines = _Lines(os.dup(1))
+    os.dup2(2, 1)
+    told = _Told()
+    signal.signal(signal.SIGTERM, told.tell)
+    request = json.loads(sys.stdin.buffer.read())
+    *environments, package = sys.argv[2:]
+    for folder in environments:
+        site.addsitedir(folder)
+    sys.path.insert(0, package)
+    sys.argv = [request["module"]]
+    # The helpers of an interactive Python, which some tools call: exit() and quit().
+    site.setquit()
+    lines.write(answer(request, told, lines.write))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Threads that the tool left behind do not hold up its answer.
+    os._exit(0)
+
+
+def answer(
+    request: Mapping[str, Any], told: _Told, write: Callable[[Mapping[str, Any]], None]
+) -> dict[str, Any]:
+    """Carries a request out; the last line. `write` takes those before it."""
+    try:
+        module = importlib.import_module(request["module"])
+        function = getattr(module, request["function"])
+        return {"result": call(function, request["arguments"], _context(request, told, write))}
+    except Cancelled:
+        return {"cancelled": True} if told.is_set() else {"failed": "Cancelled"}
+    except ToolError as error:
+        return {"error": _error(error)}
+    except MemoryError:
+        return {"exceeded": "memory"}
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it was, the hub hears of its kind
+        traceback.print_exc()
+        return {"failed": type(error).__name__}
+
+
+def _context(
+    request: Mapping[str, Any], told: _Told, write: Callable[[Mapping[str, Any]], None]
+) -> ToolContext:
+    context = ToolContext(
+        cancelled=told,
+        deadline=time.monotonic() + request["seconds"],
+        on_emit=lambda partial: write({"emit": partial}),
+        on_log=lambda message, fields: write({"log": message, "fields": _said(fields)}),
+        **request["context"],
+    )
+    if fixed := request.get("fixed"):
+        context.clock = FixedClock(datetime.fromisoformat(fixed["now"]))
+        context.random = random.Random(int(fixed["seed"]))  # noqa: S311 - it has to repeat
+    return context
+
+
+def _said(fields: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(value)[:1000] for name, value in fields.items()}
+
+
+def _error(error: ToolError) -> dict[str, Any]:
+    """The tool's error as JSON; where it is none, an error that says so."""
+    made = {
+        "code": error.code,
+        "message": error.message,
+        "recoverable": error.recoverable,
+        "retryable": error.retryable,
+        "suggestions": list(error.suggestions),
+        "details": error.details,
+    }
+    try:
+        plain: Any = normalise(made)
+    except ToolError as unfit:
+        return _error(unfit)
+    return dict(plain)
