@@ -1,0 +1,129 @@
+"""Instructions to the model, hidden in what should describe a tool."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from toolhub_sdk.lint.invisible import INVISIBLE
+from toolhub_sdk.lint.texts import visible
+
+CHARACTERS_MAX = 20_000
+
+_ANYONE = r"(?:the |any |your )?(?:users?|humans?|person|people|operator|anyone|anybody|them|admin\w*)"
+_SECRETS = (
+    r"(?:passwords?|credentials?|api[ _-]?keys?|private keys?|ssh keys?|access tokens?|secrets?"
+    r"|environment variables|system prompt|(?:chat|conversation|message) (?:history|log)|conversation"
+    r"|previous (?:messages|tool results?)|~/\.\w+|\.env\b|id_rsa|\.ssh\b|/etc/(?:passwd|shadow)|mcp\.json"
+    r"|\.aws)"
+)
+_RULES: tuple[tuple[str, str], ...] = (
+    (
+        "tells the model to drop what it was told",
+        (
+            r"\b(?:ignore|disregard|forget|overrides?|bypass)\b.{0,30}\b(?:previous|prior|above|earlier"
+            r"|preceding|other|system|all|any|existing|safety)\b.{0,20}\b(?:instructions?|prompts?|rules|guidelines|messages"
+            r"|directions|constraints|policies|tools?)\b"
+        ),
+    ),
+    (
+        "tells the model to keep something from people",
+        r"\b(?:do not|don't|dont|never|must not|should not|shouldn't|avoid|without)\s+(?:ever )?(?:tell"
+        r"|inform|mention|reveal|show|notify|alert|disclose|report|explain|telling|informing|mentioning|revealing"
+        r"|notifying|alerting|disclosing|letting)\b.{0,60}?\b(?:to )?" + _ANYONE + r"\b",
+    ),
+    (
+        "tells the model to keep something from people",
+        r"\b(?:hide|conceal|keep)\b.{0,40}\b(?:secret |hidden )?from " + _ANYONE + r"\b",
+    ),
+    (
+        "speaks to the model in the voice of its system",
+        (
+            r"<\s*/?\s*(?:important|system|instructions?|secret|assistant|admin|hidden|critical)\s*>|\[/?INST\]"
+            r"|<\|\w+\|>|<<\s*SYS\s*>>|(?:^|[.!?>] )(?:system|assistant)\s*:\s|<!--"
+        ),
+    ),
+    (
+        "tells the model who it is",
+        (
+            r"\b(?:you are now|from now on,? you|pretend (?:to be|that)|act as (?:if|though"
+            r"|an? (?:admin|root|system))|new (?:system )?instructions?:)"
+        ),
+    ),
+    (
+        "puts itself before other tools",
+        (
+            r"\b(?:before|prior to|instead of|rather than)\s+(?:using|calling|invoking|running)\s+(?:any|all"
+            r"|every|each|other|another)\b.{0,20}\btools?\b"
+        ),
+    ),
+    (
+        "puts itself before other tools",
+        (
+            r"\b(?:must|always|should always|shall)\s+(?:first\s+)?(?:call|use|invoke|run)\s+this"
+            r"\s+(?:tool|function)\s+(?:first|before|instead|prior|whenever|for every|for all|on every)\b"
+        ),
+    ),
+    (
+        "puts itself before other tools",
+        (
+            r"\b(?:never|do not|don't)\s+(?:call|use|invoke)\s+(?:any other|other|another|the (?:built-in"
+            r"|official|original|standard))\b.{0,20}\btools?\b"
+        ),
+    ),
+    (
+        "asks for secrets or for the conversation",
+        r"\b(?:send|forward|post|upload|exfiltrate|leak|transmit|email|e-mail|copy|pass|include|insert|append"
+        r"|attach|put|paste|provide|read|collect|fill in)\b.{0,60}(?:the |your |all |full |entire |whole )"
+        r"*" + _SECRETS + r".{0,80}\b(?:to|as|in|into|with|via|at|and (?:send|pass|include))\b.{0,40}"
+        r"(?:https?://|@|\bparameter\b|\bargument\b|\bfield\b|\bserver\b|\bsidenote\b|\bnotes?\b|\bcontext\b"
+        r"|\bthis tool\b|\bbody\b)",
+    ),
+    (
+        "asks for secrets or for the conversation",
+        (
+            r"\b(?:read|open|cat|load|get|fetch|access|list)\b.{0,40}(?:~/\.(?:ssh|aws|config|cursor|gnupg)|id_rsa"
+            r"|/etc/(?:passwd|shadow)|mcp\.json|\.aws/credentials)"
+        ),
+    ),
+    (
+        "asks for secrets or for the conversation",
+        (
+            r"\b(?:summary|summari[sz]e|copy|full text|contents?|transcript)\b.{0,30}\b(?:of )?(?:the |this "
+            r"|your )(?:whole |entire |full |previous |current )?(?:conversation|chat|system prompt)\b"
+        ),
+    ),
+    (
+        "says that consent is not needed",
+        (
+            r"\b(?:without|no need (?:to|for)|do not|don't|never|skip)\s+(?:asking|ask|request\w*|wait\w*"
+            r"|seek\w*)?\s*(?:for )?(?:the |any )?(?:user'?s? )?(?:confirm\w+|permission|consent|approval)\b"
+        ),
+    ),
+    (
+        "says that consent is not needed",
+        (
+            r"\bthe user (?:has )?(?:already )?(?:approved|consented|agreed|authori[sz]ed|confirmed"
+            r"|given permission)\b"
+        ),
+    ),
+    ("carries an image that could take data out", r"!\[[^\]]{0,200}\]\(\s*https?://[^)\s]{0,500}[?{=]"),
+    ("carries a long encoded text", r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{240,}={0,2}(?![A-Za-z0-9+/=])"),
+)
+_COMPILED = tuple((what, re.compile(pattern, re.IGNORECASE)) for what, pattern in _RULES)
+_SPACE = re.compile(r"\s+")
+
+
+def instruction_findings(text: str) -> Iterator[str]:
+    """A sentence for each kind of instruction found in a text, with the words that show it.
+
+    The text is read as a model reads it: compatibility forms, invisible characters and line breaks do not
+    hide a word. Of a long text the first 20,000 characters are read.
+    """
+    plain = unicodedata.normalize("NFKC", INVISIBLE.sub("", text[:CHARACTERS_MAX]))
+    plain = _SPACE.sub(" ", plain)
+    seen = set()
+    for what, pattern in _COMPILED:
+        found = pattern.search(plain)
+        if found and what not in seen:
+            seen.add(what)
+            yield f"The text {what}: “{visible(found.group().strip())}”."
