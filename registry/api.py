@@ -1,8 +1,10 @@
 """REST for tools, as a persona sees them."""
 
 import itertools
+from dataclasses import dataclass
 from typing import Any
 
+from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,6 +14,7 @@ from core.errors import InvalidRequest
 from core.openapi import PROBLEMS
 from registry.contracts import CATEGORIES
 from registry.filters import ToolFilter, filter_query, tools_filtered
+from registry.formats import FORMATS, FORMATS_MEANING, TEXT, format_read, tools_converted, tools_text
 from registry.models import Tool, ToolVersion
 from registry.selectors import call_decide, tool_missing, tool_resolve, tools_assigned
 from registry.types import TYPES, type_of
@@ -43,6 +46,14 @@ TOOL_LIST: dict[str, Any] = {
         "tools": {"type": "array", "items": TOOL},
         "next": {"type": ["string", "null"], "description": "Give it as `after` for the next page."},
         "reason": {"type": ["string", "null"], "description": "Why the list is empty."},
+        "warnings": {
+            "type": "array",
+            "description": "With `format`: the tools that it has no form for, each with the reason.",
+            "items": {
+                "type": "object",
+                "properties": {"tool": {"type": "string"}, "message": {"type": "string"}},
+            },
+        },
     },
 }
 
@@ -76,10 +87,21 @@ def _active(tool: Tool) -> ToolVersion:
     return version
 
 
-def tools_view(principal: PersonaPrincipal, wanted: ToolFilter, after: str = "") -> dict[str, Any]:
-    """A page of the tools that a persona sees and the filter admits: `{tools, next, reason}`.
+@dataclass(frozen=True)
+class ToolPage:
+    """At most 100 tools by name; `next` is the name after which the next page begins, `reason` says why the
+    list is empty.
+    """
 
-    At most 100, by name, after the name `after`. Raises InvalidRequest.
+    versions: tuple[ToolVersion, ...]
+    next: str | None = None
+    reason: str | None = None
+
+
+def tools_page(principal: PersonaPrincipal, wanted: ToolFilter, after: str = "") -> ToolPage:
+    """A page of the tools that a persona sees and the filter admits, after the name `after`.
+
+    Raises InvalidRequest.
     """
     if "\0" in after:
         message = "after must be the `next` of the page before."
@@ -87,14 +109,20 @@ def tools_view(principal: PersonaPrincipal, wanted: ToolFilter, after: str = "")
     if not principal.persona_active:
         # What may not be called is not offered: a list that a model takes for granted costs it a turn.
         reason = f"The persona {principal.persona} is switched off. An admin can switch it on."
-        return {"tools": [], "next": None, "reason": reason}
+        return ToolPage((), reason=reason)
     rows = tools_assigned(principal.persona_id).filter(name__gt=after)
     tools = list(itertools.islice(tools_filtered(rows, wanted), PAGE + 1))
-    return {
-        "tools": [tool_view(_active(tool)) for tool in tools[:PAGE]],
-        "next": tools[PAGE - 1].name if len(tools) > PAGE else None,
-        "reason": None if tools or after else _reason(principal, wanted),
-    }
+    return ToolPage(
+        tuple(_active(tool) for tool in tools[:PAGE]),
+        next=tools[PAGE - 1].name if len(tools) > PAGE else None,
+        reason=None if tools or after else _reason(principal, wanted),
+    )
+
+
+def tools_view(principal: PersonaPrincipal, wanted: ToolFilter, after: str = "") -> dict[str, Any]:
+    """The page as `{tools, next, reason}`. Raises InvalidRequest."""
+    page = tools_page(principal, wanted, after)
+    return {"tools": [tool_view(row) for row in page.versions], "next": page.next, "reason": page.reason}
 
 
 def _reason(principal: PersonaPrincipal, wanted: ToolFilter) -> str:
@@ -125,6 +153,7 @@ class ToolList(APIView):
                 "description whatever the case.",
             ),
             OpenApiParameter("after", str, description="The `next` of the page before."),
+            OpenApiParameter("format", str, enum=FORMATS, description=FORMATS_MEANING),
         ],
         responses={
             200: OpenApiResponse(TOOL_LIST, description="At most 100, by name."),
@@ -133,9 +162,17 @@ class ToolList(APIView):
             503: PROBLEMS[503],
         },
     )
-    def get(self, request: Request) -> Response:
-        wanted = filter_query(request.query_params)
-        return Response(tools_view(caller(request), wanted, request.query_params.get("after", "")))
+    def get(self, request: Request) -> Response | HttpResponse:
+        wanted_format = format_read(request.query_params)
+        wanted, after = filter_query(request.query_params), request.query_params.get("after", "")
+        if wanted_format is None:
+            return Response(tools_view(caller(request), wanted, after))
+        page = tools_page(caller(request), wanted, after)
+        if wanted_format == TEXT:
+            return HttpResponse(tools_text(page.versions), content_type="text/plain; charset=utf-8")
+        return Response(
+            {**tools_converted(wanted_format, page.versions), "next": page.next, "reason": page.reason}
+        )
 
 
 class ToolDetail(APIView):

@@ -14,8 +14,9 @@ INVISIBLE = re.compile(f"[{_DIRECTION}{_NOTHING}{_CONTROL}]")
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _WORD = re.compile(r"[^\W\d_]+")
 # Text pushed out of sight.
-_FAR = re.compile(r"[ \t]{60,}\S|(?:[ \t]*\r?\n){15,}[ \t]*\S")
+_FAR = re.compile(r"(?<!\s)(?:[ \t]{60,}+\S|(?:[ \t]*+\r?\n){15,}+[ \t]*+\S)")
 _LOOKALIKE = ("CYRILLIC", "GREEK")
+_LOOKALIKE_LETTERS = re.compile("[\u0370-\u03ff\u0400-\u052f]")
 
 
 def invisible_findings(text: str) -> Iterator[tuple[str, str]]:
@@ -31,7 +32,7 @@ def invisible_findings(text: str) -> Iterator[tuple[str, str]]:
     far = _FAR.search(text)
     if far:
         yield "TEXT_OUT_OF_SIGHT", "Much empty space comes before a part of the text."
-    for word in _WORD.findall(text):
+    for word in _WORD.findall(text) if _LOOKALIKE_LETTERS.search(text) else ():
         if _is_mixed(word):
             yield "LOOKALIKE_LETTER", f"A word mixes letters that look alike: {_escaped(word)}."
             return
