@@ -29,6 +29,8 @@ TOOL: dict[str, Any] = {
         "title": {"type": "string"},
         "description": {"type": "string"},
         "category": {"type": "string"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "documentation": {"type": "string"},
         "type": {"type": "string", "enum": list(TYPES)},
         "version": {"type": "string"},
         "state": {"type": "string"},
@@ -61,12 +63,15 @@ TOOL_LIST: dict[str, Any] = {
 def tool_view(version: ToolVersion) -> dict[str, Any]:
     """A tool as callers see it: MCP's members, and what its contract declares."""
     definition = version.definition
+    overlay = version.tool.overlay
     return {
         "id": f"{version.tool.package.name}/{version.tool.name}@{version.version}",
         "name": version.tool.name,
         "title": definition.get("title", version.tool.name),
         "description": definition.get("description", ""),
         "category": version.tool.category,
+        "tags": overlay.get("tags") or version.declared.get("tags", []),
+        "documentation": overlay.get("documentation") or version.declared.get("documentation", ""),
         "type": type_of(version.runner),
         "version": version.version,
         "state": version.state,

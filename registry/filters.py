@@ -1,11 +1,11 @@
 """The filters of lists of tools: read from a query or a body, and carried out once for both."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import semver
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
 from core.errors import InvalidRequest
@@ -15,7 +15,6 @@ from registry.models import Tool, ToolVersion
 from registry.patterns import pattern_compile
 from registry.schemas import validator_build
 from registry.types import TYPES, has_type
-from toolhub_sdk.package import CONTRACT
 
 LISTS = ("type", "category", "tags", "capabilities")
 VERSIONS = ("min_version", "max_version")
@@ -101,30 +100,30 @@ def tools_filtered(rows: QuerySet[Tool], wanted: ToolFilter) -> Iterator[Tool]:
         rows = rows.filter(category__in=wanted.category)
     # On a JSON column `contains` looks for the value's canonical text: not yet exact, but it spares reading.
     for tag in wanted.tags:
-        rows = rows.filter(active__definition__contains=tag)
+        rows = rows.filter(Q(active__definition__contains=tag) | Q(overlay__contains=tag))
     for capability in wanted.capabilities:
         rows = rows.filter(active__required_capabilities__contains=capability)
     admits = _admission(wanted)
     after = ""
     while chunk := list(rows.filter(name__gt=after).order_by("name")[:CHUNK]):
-        yield from (tool for tool in chunk if tool.active and admits(tool.active))
+        yield from (tool for tool in chunk if tool.active and admits(tool, tool.active))
         after = chunk[-1].name
 
 
-def _admission(wanted: ToolFilter) -> Callable[[ToolVersion], bool]:
+def _admission(wanted: ToolFilter) -> Callable[[Tool, ToolVersion], bool]:
     """The part of the filter that looks into a version."""
     pattern = pattern_compile(wanted.pattern) if wanted.pattern else None
     least = semver.Version.parse(wanted.min_version) if wanted.min_version else None
     most = semver.Version.parse(wanted.max_version) if wanted.max_version else None
 
-    def admits(row: ToolVersion) -> bool:
+    def admits(tool: Tool, row: ToolVersion) -> bool:
         number = semver.Version.parse(row.version)
-        contract: Mapping[str, Any] = row.definition.get("_meta", {}).get(CONTRACT, {})
-        texts = (row.definition["name"], row.definition.get("description", ""))
+        tags = tool.overlay.get("tags") or row.declared.get("tags", ())
+        texts = (tool.name, row.definition.get("description", ""))
         return (
             (least is None or number >= least)
             and (most is None or number <= most)
-            and set(wanted.tags) <= set(contract.get("tags", ()))
+            and set(wanted.tags) <= set(tags)
             and set(wanted.capabilities) <= set(row.required_capabilities)
             and (pattern is None or any(pattern.matches(text) for text in texts))
         )

@@ -28,8 +28,8 @@ def folder_make(folder: Path, fill: Callable[[Path], None]) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name[:16]}-", dir=folder.parent))
     try:
-        new.chmod(0o755)
         fill(new)
+        _open_to_readers(new)
         try:
             new.rename(folder)
         except OSError:
@@ -41,12 +41,21 @@ def folder_make(folder: Path, fill: Callable[[Path], None]) -> Path:
 
 
 def files_write(contents: Contents, folder: Path) -> None:
-    """Writes checked contents below a folder, each file to be read and executed by all, written by none."""
+    """Writes checked contents below a folder."""
     for path, content in contents.items():
         file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-        os.chmod(file, 0o555)  # noqa: S103 - a sandbox runs it as nobody
+
+
+def _open_to_readers(folder: Path) -> None:
+    """Whatever this process's umask is: a sandbox runs as nobody, who is to read all and to write nothing."""
+    folder.chmod(0o755)
+    for path, folders, files in os.walk(folder):
+        for name in folders:
+            os.chmod(os.path.join(path, name), 0o755)  # noqa: S103
+        for name in files:
+            os.chmod(os.path.join(path, name), 0o555)  # noqa: S103
 
 
 def _unpack(release: Release, folder: Path) -> None:

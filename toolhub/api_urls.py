@@ -8,12 +8,50 @@ from execution.operations.api import Execute
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
 from execution.runs.api_again import RunCleanup, RunReplay, RunRetry
 from registry.api import ToolDetail, ToolList
+from registry.installations.api import (
+    InstallationApprove,
+    InstallationCancel,
+    InstallationDetail,
+    InstallationLog,
+    InstallationRetry,
+    Installations,
+)
+from registry.releases.api import (
+    PackageCompare,
+    PackageDependencies,
+    PackageDetail,
+    Packages,
+    ReleaseActivate,
+    ReleaseDeprecate,
+    ReleaseDetail,
+    ReleasePackage,
+    ReleaseRestore,
+    ReleaseYank,
+    ToolOverlay,
+)
 
 urlpatterns = [
     path("execute", Execute.as_view(), name="api_execute"),
     path("tools", ToolList.as_view(), name="api_tools"),
     path("tools/<str:name>", ToolDetail.as_view(), name="api_tool"),
+    path("tools/<str:name>/overlay", ToolOverlay.as_view(), name="api_tool_overlay"),
     path("tools/<str:name>/execute", ToolExecute.as_view(), name="api_tool_execute"),
+    path("installations", Installations.as_view(), name="api_installations"),
+    path("installations/<uuid:pk>", InstallationDetail.as_view(), name="api_installation"),
+    path("installations/<uuid:pk>/log", InstallationLog.as_view(), name="api_installation_log"),
+    path("installations/<uuid:pk>/approve", InstallationApprove.as_view(), name="api_installation_approve"),
+    path("installations/<uuid:pk>/cancel", InstallationCancel.as_view(), name="api_installation_cancel"),
+    path("installations/<uuid:pk>/retry", InstallationRetry.as_view(), name="api_installation_retry"),
+    path("packages", Packages.as_view(), name="api_packages"),
+    path("packages/<str:name>", PackageDetail.as_view(), name="api_package"),
+    path("packages/<str:name>/compare", PackageCompare.as_view(), name="api_package_compare"),
+    path("packages/<str:name>/dependencies", PackageDependencies.as_view(), name="api_package_dependencies"),
+    path("releases/<int:pk>", ReleaseDetail.as_view(), name="api_release"),
+    path("releases/<int:pk>/package", ReleasePackage.as_view(), name="api_release_package"),
+    path("releases/<int:pk>/activate", ReleaseActivate.as_view(), name="api_release_activate"),
+    path("releases/<int:pk>/deprecate", ReleaseDeprecate.as_view(), name="api_release_deprecate"),
+    path("releases/<int:pk>/yank", ReleaseYank.as_view(), name="api_release_yank"),
+    path("releases/<int:pk>/restore", ReleaseRestore.as_view(), name="api_release_restore"),
     path("runs/<uuid:run_id>", RunDetail.as_view(), name="api_run"),
     path("runs/<uuid:run_id>/events", RunEvents.as_view(), name="api_run_events"),
     path("runs/<uuid:run_id>/cancel", RunCancel.as_view(), name="api_run_cancel"),

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from registry.installations.models import Installation, Status
+from registry.installations.models import Installation, LogLine, Status
 
 
-def installation_view(one: Installation) -> dict[str, Any]:
+def installation_view(one: Installation, *, brief: bool = False) -> dict[str, Any]:
     """`success` is None until it has ended, `tool_name` the package, `warnings` and `errors` texts."""
     ended = {Status.PUBLISHED: True, Status.FAILED: False, Status.CANCELLED: False}
-    return {
+    made = {
         "success": ended.get(Status(one.status)),
         "tool_name": one.package or None,
         "version": one.version or None,
@@ -28,6 +28,14 @@ def installation_view(one: Installation) -> dict[str, Any]:
         "created_at": one.created_at.isoformat(),
         "finished_at": one.finished_at.isoformat() if one.finished_at else None,
     }
+    if brief:
+        del made["report"]
+    return made
+
+
+def line_view(line: LogLine) -> dict[str, Any]:
+    """A line of the log."""
+    return {"seq": line.seq, "at": line.at.isoformat(), "step": line.step, "text": line.text}
 
 
 def source_view(one: Installation) -> dict[str, str]:

@@ -12,6 +12,13 @@ from registry.installations.source_form import Source
 _TYPES = [(kind.value, kind.label) for kind in SourceType if kind is not SourceType.FOLDER]
 
 
+_NEEDED = {
+    SourceType.GIT.value: ("location",),
+    SourceType.URL.value: ("location", "digest"),
+    SourceType.UPLOAD.value: ("file",),
+}
+
+
 class InstallForm(ConsoleForm):
     """Where the package comes from. Only the fields of the chosen type count."""
 
@@ -19,7 +26,6 @@ class InstallForm(ConsoleForm):
     location = forms.CharField(
         label="Address",
         max_length=2000,
-        required=False,
         widget=forms.TextInput(attrs={"placeholder": "https://code.example.org/team/weather.git"}),
         help_text="Of the repository, https or ssh, or of the zip.",
     )
@@ -32,27 +38,29 @@ class InstallForm(ConsoleForm):
     digest = forms.CharField(
         label="SHA-256",
         max_length=71,
-        required=False,
         help_text="64 hex digits, as the publisher names them.",
     )
     file = forms.FileField(
         label="Zip",
-        required=False,
         help_text=f"At most {ARCHIVE_BYTES_MAX // 1_048_576} MiB.",
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
     )
 
+    use_required_attribute = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.is_bound:
+            wanted = _NEEDED.get(str(self.data.get("type")), ())
+            for name in {name for names in _NEEDED.values() for name in names}:
+                self.fields[name].required = name in wanted
+
     def clean(self) -> dict[str, Any]:
-        """Asks for what the type needs."""
+        """Refuses a zip that is too large before it is read."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
-        if given.get("type") == SourceType.UPLOAD:
-            file = given.get("file")
-            if file is None:
-                self.add_error("file", "Choose a zip.")
-            elif file.size > ARCHIVE_BYTES_MAX:
-                self.add_error("file", f"The zip has more than {ARCHIVE_BYTES_MAX // 1_048_576} MiB.")
-        elif not given.get("location"):
-            self.add_error("location", "Say where it is.")
+        file = given.get("file")
+        if file is not None and file.size > ARCHIVE_BYTES_MAX:
+            self.add_error("file", f"The zip has more than {ARCHIVE_BYTES_MAX // 1_048_576} MiB.")
         return given
 
     def source(self) -> tuple[Source, bytes | None]:
@@ -72,7 +80,6 @@ class ReviewForm(ConsoleForm):
     """What the reviewer decides. `digest` is what they saw."""
 
     digest = forms.CharField(widget=forms.HiddenInput)
-    activate = forms.BooleanField(label="Put it in use at once", required=False, initial=True)
     reviewed = forms.BooleanField(
         label="I have read its code and trust it",
         required=False,

@@ -7,6 +7,7 @@ from registry.archives.contents import Contents
 from registry.environments import lock_make, requirements_read
 from registry.installations.job import Job
 from registry.installations.verify import contents_of, draft_of
+from registry.lint.installed import release_warnings
 from registry.models import Package, Release, Tool
 from registry.releases.difference import Change, releases_compare
 from registry.releases.draft import Draft
@@ -31,14 +32,16 @@ def inspect(job: Job) -> None:
         "bytes": sum(map(len, contents.values())),
         "tools": [_tool(one, draft) for one in draft.tools],
         "dependencies": [line.split(" ", 1)[0] for line in lock.splitlines()],
-        "warnings": [],
+        "warnings": [
+            {"code": one.code, "pointer": one.pointer, "message": one.message}
+            for one in release_warnings(manifest, contents)
+        ],
         "compared_with": used.version if used else None,
         "difference": [change.as_dict() for change in _difference(used, draft)],
     }
     job.write(lock=lock, report=report)
-    job.say(
-        f"{len(draft.tools)} tools, {len(report['warnings'])} warnings, {len(report['difference'])} changes"
-    )
+    counts = {"tools": draft.tools, "warnings": report["warnings"], "changes": report["difference"]}
+    job.say(", ".join(f"{name}: {len(found)}" for name, found in counts.items()))
 
 
 def _refuse_known(draft: Draft) -> None:

@@ -128,6 +128,7 @@ def page_context(one: Installation) -> dict[str, Any]:
         "tools": [
             {
                 **tool,
+                "summary": _summary(tool),
                 "inputs": parameters_of(tool["inputSchema"]),
                 "outputs": parameters_of(tool["outputSchema"]) if tool["outputSchema"] else [],
             }
@@ -143,6 +144,13 @@ def page_context(one: Installation) -> dict[str, Any]:
 
 
 TOOLS_SHOWN = 50
+
+
+def _summary(tool: Mapping[str, Any]) -> str:
+    parts = ["pure" if tool["pure"] else "impure"]
+    parts += [f"needs {', '.join(tool['capabilities'])}"] if tool["capabilities"] else []
+    parts += [f"network {', '.join(tool['network'])}"] if tool["network"] else []
+    return ", ".join(parts)
 
 
 def _review_form(one: Installation, data: Any = None) -> ReviewForm:

@@ -53,7 +53,8 @@ def _work_folder(level: Level) -> Iterator[str]:
         yield ""
         return
     above = Path(settings.DATA) / "sandbox"
-    above.mkdir(mode=0o711, exist_ok=True)
+    above.mkdir(exist_ok=True)
+    above.chmod(0o711)  # whatever this process's umask is
     folder = tempfile.mkdtemp(dir=above)
     try:
         yield folder

@@ -1,5 +1,7 @@
 """The supervisor's way from the order to the report."""
 
+import os
+
 from security.sandbox import native
 from security.sandbox.supervisor.channel import Channel
 from security.sandbox.supervisor.order import order_read
@@ -10,6 +12,8 @@ from security.sandbox.supervisor.watch import Watch
 
 def main() -> None:
     """Reads an order from standard input, carries it out, and reports on standard output."""
+    # Folders that the supervisor makes have to be passable for the run's own user, whoever started the hub.
+    os.umask(0o022)
     order = order_read(0)
     native.prctl(native.PR_SET_CHILD_SUBREAPER, 1)
     channel = Channel(0, 1)

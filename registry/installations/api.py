@@ -1,0 +1,143 @@
+"""REST for installations."""
+
+from typing import IO, Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from core.errors import InvalidRequest, ToolHubError
+from core.parsers import StrictJSONParser
+from registry.archives.zips import ARCHIVE_BYTES_MAX
+from registry.bodies import body_check
+from registry.installations import openapi
+from registry.installations.answers import installation_view, line_view
+from registry.installations.models import SourceType
+from registry.installations.selectors import installation_lines, installations_page
+from registry.installations.services import (
+    INSTALL,
+    installation_approve,
+    installation_cancel,
+    installation_get,
+    installation_retry,
+    installation_start,
+)
+from registry.installations.source_form import Source, source_read
+from registry.schemas import validator_build
+from security.acting import acting
+from security.principals import caller
+
+PAGE = 50
+_APPROVAL = validator_build(openapi.APPROVAL)
+
+
+class ZipParser(BaseParser):
+    """The body is the zip itself."""
+
+    media_type = "application/zip"
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
+        """Raises ToolHubError TOO_LARGE."""
+        content: bytes = stream.read(ARCHIVE_BYTES_MAX + 1)
+        if len(content) > ARCHIVE_BYTES_MAX:
+            raise ToolHubError(f"The zip is larger than {ARCHIVE_BYTES_MAX} bytes.", code="TOO_LARGE")
+        return content
+
+
+class Installations(APIView):
+    """GET and POST installations."""
+
+    parser_classes = (ZipParser, StrictJSONParser)
+
+    @extend_schema(**openapi.LIST)
+    def get(self, request: Request) -> Response:
+        acting(caller(request), INSTALL)
+        rows = installations_page(request.query_params)
+        after = request.query_params.get("after", "")
+        if after:
+            rows = rows.filter(pk__lt=_uuid(after))
+        found = list(rows.select_related("release")[: PAGE + 1])
+        return Response(
+            {
+                "installations": [installation_view(one, brief=True) for one in found[:PAGE]],
+                "next": str(found[PAGE - 1].pk) if len(found) > PAGE else None,
+            }
+        )
+
+    @extend_schema(**openapi.START)
+    def post(self, request: Request) -> Response:
+        body: Any = request.data
+        if isinstance(body, bytes):
+            source, content = Source(SourceType.UPLOAD, "package.zip"), body
+        else:
+            body_check(_START, body)
+            source, content = source_read(body["source"]), None
+        one = installation_start(by=caller(request), source=source, content=content)
+        response = Response(installation_view(one), status=202)
+        response["Location"] = f"/api/v1/installations/{one.pk}"
+        return response
+
+
+_START = validator_build(openapi.START_BODY)
+
+
+class InstallationDetail(APIView):
+    """GET installations/{id}."""
+
+    @extend_schema(**openapi.READ)
+    def get(self, request: Request, pk: UUID) -> Response:
+        acting(caller(request), INSTALL)
+        return Response(installation_view(installation_get(str(pk))))
+
+
+class InstallationLog(APIView):
+    """GET installations/{id}/log."""
+
+    @extend_schema(**openapi.LOG)
+    def get(self, request: Request, pk: UUID) -> Response:
+        acting(caller(request), INSTALL)
+        after = request.query_params.get("after", "0")
+        if not after.isascii() or not after.isdigit() or len(after) > 9:
+            message = "after must be the number of a line."
+            raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}])
+        one = installation_get(str(pk))
+        return Response({"lines": [line_view(line) for line in installation_lines(one, int(after))]})
+
+
+class InstallationApprove(APIView):
+    """POST installations/{id}/approve."""
+
+    @extend_schema(**openapi.APPROVE)
+    def post(self, request: Request, pk: UUID) -> Response:
+        body_check(_APPROVAL, request.data)
+        one = installation_approve(by=caller(request), installation=installation_get(str(pk)), **request.data)
+        return Response(installation_view(one), status=202)
+
+
+class InstallationCancel(APIView):
+    """POST installations/{id}/cancel."""
+
+    @extend_schema(**openapi.CANCEL)
+    def post(self, request: Request, pk: UUID) -> Response:
+        one = installation_cancel(by=caller(request), installation=installation_get(str(pk)))
+        return Response(installation_view(one), status=202)
+
+
+class InstallationRetry(APIView):
+    """POST installations/{id}/retry."""
+
+    @extend_schema(**openapi.RETRY)
+    def post(self, request: Request, pk: UUID) -> Response:
+        one = installation_retry(by=caller(request), installation=installation_get(str(pk)))
+        return Response(installation_view(one), status=202)
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError as error:
+        message = "after must be the `next` of the page before."
+        raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}]) from error

@@ -1,0 +1,218 @@
+"""REST for packages, their releases, and what people add to tools."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from core.errors import InvalidRequest
+from registry.bodies import body_check
+from registry.models import Package, Release
+from registry.releases import openapi
+from registry.releases.activation import release_activate
+from registry.releases.difference import releases_compare
+from registry.releases.lifecycle import release_deprecate, release_restore, release_yank
+from registry.releases.overlay import tool_overlay_edit
+from registry.releases.selectors import (
+    dependencies_graph,
+    package_get,
+    packages_page,
+    release_get,
+    release_named,
+    release_zip,
+    releases_of,
+)
+from registry.releases.uninstall import package_uninstall
+from registry.schemas import validator_build
+from registry.selectors import tool_detail
+from security.acting import acting
+from security.principals import caller
+
+VIEW = "registry.view_package"
+PAGE = 50
+_REASON, _OVERLAY = validator_build(openapi.REASON), validator_build(openapi.OVERLAY)
+
+
+def package_view(package: Package) -> dict[str, Any]:
+    """A package without its releases."""
+    return {
+        "name": package.name,
+        "title": package.title,
+        "description": package.description,
+        "version": package.active.version if package.active else None,
+        "installed": package.uninstalled_at is None,
+    }
+
+
+def release_view(release: Release, state: str, reason: str, active_id: int | None) -> dict[str, Any]:
+    """A release without its manifest."""
+    return {
+        "id": release.pk,
+        "package": release.package.name,
+        "version": release.version,
+        "digest": release.digest,
+        "state": state,
+        "reason": reason,
+        "active": release.pk == active_id,
+        "reviewed": release.is_reviewed,
+        "runner": release.runner,
+        "origin": release.origin,
+        "published_at": release.published_at.isoformat(),
+    }
+
+
+def _release_now(pk: int) -> dict[str, Any]:
+    release = release_get(pk)
+    states = set(release.tool_versions.values_list("state", "state_reason"))
+    state, reason = states.pop() if len(states) == 1 else ("quarantined", "")
+    return release_view(release, state, reason, release.package.active_id)
+
+
+class Packages(APIView):
+    """GET packages."""
+
+    @extend_schema(**openapi.LIST)
+    def get(self, request: Request) -> Response:
+        acting(caller(request), VIEW)
+        after = request.query_params.get("after", "")
+        if "\0" in after:
+            message = "after must be the `next` of the page before."
+            raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}])
+        rows = packages_page(request.query_params).filter(name__gt=after)
+        found = list(rows[: PAGE + 1])
+        return Response(
+            {
+                "packages": [package_view(one) for one in found[:PAGE]],
+                "next": found[PAGE - 1].name if len(found) > PAGE else None,
+            }
+        )
+
+
+class PackageDetail(APIView):
+    """GET and DELETE packages/{name}."""
+
+    @extend_schema(**openapi.READ)
+    def get(self, request: Request, name: str) -> Response:
+        acting(caller(request), VIEW)
+        package = package_get(name)
+        rows = releases_of(package)
+        for row in rows:
+            row["release"].package = package
+        releases = [
+            release_view(row["release"], row["state"], row["reason"], package.active_id) for row in rows
+        ]
+        tools = list(
+            package.tools.filter(active__isnull=False).order_by("name").values_list("name", flat=True)
+        )
+        return Response({**package_view(package), "tools": tools, "releases": releases})
+
+    @extend_schema(**openapi.UNINSTALL)
+    def delete(self, request: Request, name: str) -> Response:
+        force = request.query_params.get("force", "false").lower() in {"true", "1", "yes"}
+        acting(caller(request), VIEW)
+        package_uninstall(by=caller(request), package=package_get(name), force=force)
+        return Response(status=204)
+
+
+class PackageDependencies(APIView):
+    """GET packages/{name}/dependencies."""
+
+    @extend_schema(**openapi.DEPENDENCIES)
+    def get(self, request: Request, name: str) -> Response:
+        acting(caller(request), VIEW)
+        return Response(dependencies_graph(package_get(name)))
+
+
+class PackageCompare(APIView):
+    """GET packages/{name}/compare."""
+
+    @extend_schema(**openapi.COMPARE)
+    def get(self, request: Request, name: str) -> Response:
+        acting(caller(request), VIEW)
+        package = package_get(name)
+        before = release_named(package, request.query_params.get("from", ""))
+        after = release_named(package, request.query_params.get("to", ""))
+        changes = releases_compare(before.manifest, after.manifest)
+        return Response({"changes": [change.as_dict() for change in changes]})
+
+
+class ReleaseDetail(APIView):
+    """GET releases/{id}."""
+
+    @extend_schema(**openapi.RELEASE_READ)
+    def get(self, request: Request, pk: int) -> Response:
+        acting(caller(request), VIEW)
+        return Response({**_release_now(pk), "manifest": release_get(pk).manifest})
+
+
+class ReleasePackage(APIView):
+    """GET releases/{id}/package."""
+
+    @extend_schema(**openapi.DOWNLOAD)
+    def get(self, request: Request, pk: int) -> HttpResponse:
+        acting(caller(request), VIEW)
+        release = release_get(pk)
+        response = HttpResponse(release_zip(release), content_type="application/zip")
+        name = f"{release.package.name}-{release.version}.zip"
+        response["Content-Disposition"] = f'attachment; filename="{name}"'
+        return response
+
+
+def _act(request: Request, pk: int, change: Callable[[Release], object]) -> Response:
+    acting(caller(request), VIEW)
+    change(release_get(pk))
+    return Response(_release_now(pk))
+
+
+class ReleaseActivate(APIView):
+    """POST releases/{id}/activate."""
+
+    @extend_schema(**openapi.act("release_activate", "Put a release in use, forward or back"))
+    def post(self, request: Request, pk: int) -> Response:
+        return _act(request, pk, lambda release: release_activate(by=caller(request), release=release))
+
+
+class ReleaseDeprecate(APIView):
+    """POST releases/{id}/deprecate."""
+
+    @extend_schema(**openapi.act("release_deprecate", "Warn who calls a release", openapi.REASON))
+    def post(self, request: Request, pk: int) -> Response:
+        body_check(_REASON, request.data)
+        reason = request.data["reason"]
+        return _act(
+            request, pk, lambda one: release_deprecate(by=caller(request), release=one, reason=reason)
+        )
+
+
+class ReleaseYank(APIView):
+    """POST releases/{id}/yank."""
+
+    @extend_schema(**openapi.act("release_yank", "Refuse every call of a release", openapi.REASON))
+    def post(self, request: Request, pk: int) -> Response:
+        body_check(_REASON, request.data)
+        reason = request.data["reason"]
+        return _act(request, pk, lambda one: release_yank(by=caller(request), release=one, reason=reason))
+
+
+class ReleaseRestore(APIView):
+    """POST releases/{id}/restore."""
+
+    @extend_schema(**openapi.act("release_restore", "Take a deprecation or withdrawal back"))
+    def post(self, request: Request, pk: int) -> Response:
+        return _act(request, pk, lambda release: release_restore(by=caller(request), release=release))
+
+
+class ToolOverlay(APIView):
+    """PUT tools/{name}/overlay."""
+
+    @extend_schema(**openapi.EDIT)
+    def put(self, request: Request, name: str) -> Response:
+        body_check(_OVERLAY, request.data)
+        acting(caller(request), VIEW)
+        return Response(
+            tool_overlay_edit(by=caller(request), tool=tool_detail(name), overlay=request.data).overlay
+        )
