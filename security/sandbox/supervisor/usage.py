@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import stat
 
 from security.sandbox.supervisor import tree
 from security.sandbox.supervisor.start import Tool
@@ -37,7 +38,7 @@ class Usage:
         cpu = self._limits.get("cpu_ms")
         if cpu and self.cpu_ms > cpu:
             return "cpu"
-        return self.look_disk()
+        return self.look_disk(pids)
 
     def _memory(self, pids: list[int], resident: int) -> int:
         now = resident
@@ -46,8 +47,8 @@ class Usage:
         self.memory = max(self.memory, now)
         return now
 
-    def look_disk(self) -> str | None:
-        """What stands in the work folder now; "disk" when it is too much."""
+    def look_disk(self, pids: list[int]) -> str | None:
+        """What the work folder and files that these processes hold without a name take; "disk" when too much."""
         if self._tool.work < 0:
             return None
         if self._tool.shared >= 0:
@@ -56,6 +57,7 @@ class Usage:
             used, files = used + shared, files + more
         else:
             used, files = _used_beneath(self._tool.work, int(self._limits["files"]))
+            used += _used_nameless(pids, os.fstat(self._tool.work).st_dev)
         self.disk = max(self.disk, used)
         over = used > self._limits["disk_bytes"] or files > self._limits["files"]
         return "disk" if over else None
@@ -67,7 +69,7 @@ class Usage:
         passed = peak > self._limits["memory_bytes"] + (32 << 20)
         if passed:
             self.memory = max(self.memory, peak)
-        return "memory" if passed else self.look_disk()
+        return "memory" if passed else self.look_disk([])
 
 
 def _reaped_s() -> float:
@@ -101,6 +103,26 @@ def _used_beneath(descriptor: int, most: int) -> tuple[int, int]:
         for folder, _ in pending:
             os.close(folder)
     return total, count
+
+
+def _used_nameless(pids: list[int], device: int) -> int:
+    """Bytes of files on the work folder's disk that are open and deleted, or never had a name."""
+    sizes: dict[int, int] = {}
+    for pid in pids:
+        try:
+            numbers = os.listdir(f"/proc/{pid}/fd")
+        except OSError as error:
+            if error.errno == errno.EACCES:
+                return HIDDEN
+            continue
+        for number in numbers:
+            try:
+                held = os.stat(f"/proc/{pid}/fd/{number}")
+            except OSError:  # closed meanwhile
+                continue
+            if stat.S_ISREG(held.st_mode) and held.st_nlink == 0 and held.st_dev == device:
+                sizes[held.st_ino] = held.st_blocks * 512
+    return sum(sizes.values())
 
 
 def _size_of(each: os.DirEntry[str], folder: int, depth: int, pending: list[tuple[int, int]]) -> int:

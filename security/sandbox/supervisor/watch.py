@@ -142,7 +142,7 @@ class Watch:
     def _end(self) -> tuple[dict[str, object], bytes]:
         ended = self._how is None
         took_ms = (time.monotonic() - self._began) * 1000
-        over = None if self._how else self._usage.look_disk()
+        over = None if self._how else self._usage.look_disk([])
         code = sweep(self._tool.pid)
         while self._how is None and self._open:
             self._serve(set(self._open))

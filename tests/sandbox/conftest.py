@@ -1,0 +1,143 @@
+"""The cast of the tests of the sandbox: what stands outside of it, and a way to run programs inside."""
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from security.sandbox.interpreter import interpreter, interpreter_mounts
+from security.sandbox.launch import WORK, Finished, Launch, Limits, Mount
+from security.sandbox.levels import Level
+from security.sandbox.run import sandbox_run
+
+HERE = Path(__file__).resolve().parent
+PROGRAMS = "/toolhub/programs"
+Run = Callable[..., Finished]
+
+
+@pytest.fixture(scope="session")
+def programs_folder() -> Iterator[Path]:
+    """The hostile programs in a folder of their own, as a release would be."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        copy = Path(folder) / "programs.py"
+        copy.write_bytes((HERE / "programs.py").read_bytes())
+        yield Path(folder)
+
+
+@pytest.fixture
+def run(programs_folder: Path) -> Run:
+    """Runs Python code, or a list of words, at a level: `run(Level.CONFINED, "print(1)", wall_s=2)`."""
+
+    def do(
+        level: Level,
+        code: str | list[str],
+        *words: str,
+        stdin: bytes = b"",
+        cancelled: threading.Event | None = None,
+        on_output: Callable[[bytes], None] | None = None,
+        secret: bytes = b"",
+        environment: dict[str, str] | None = None,
+        **limits: Any,
+    ) -> Finished:
+        argv = [interpreter(), "-I", "-S", "-c", code, *words] if isinstance(code, str) else code
+        launch = Launch(
+            argv=argv,
+            level=level,
+            stdin=stdin,
+            mounts=(*interpreter_mounts(), Mount(str(programs_folder), PROGRAMS)),
+            environment=environment or {"PATH": "/usr/bin:/bin", "HOME": WORK},
+            limits=Limits(**limits),
+            secrets=secret,
+        )
+        return sandbox_run(launch, cancelled or threading.Event(), on_output)
+
+    return do
+
+
+@dataclass
+class World:
+    """What a hostile program could get at. `seen` looks afterwards at what it did outside."""
+
+    root: Path
+    tcp: socket.socket
+    udp: socket.socket
+    victim: subprocess.Popen[bytes]
+    secret: str
+    mark: str = field(default_factory=lambda: "mark-" + secrets.token_hex(8))
+    outside: list[str] = field(default_factory=list)
+
+    def as_json(self, abstract: str) -> str:
+        """What the program is told."""
+        return json.dumps(
+            {
+                "hub": str(self.root / "hub"),
+                "other": str(self.root / "other"),
+                "unix": str(self.root / "unix.sock"),
+                "abstract": abstract,
+                "outside": self.outside,
+                "tcp": self.tcp.getsockname()[1],
+                "udp": self.udp.getsockname()[1],
+                "victim": self.victim.pid,
+                "secret": self.secret,
+                "mark": self.mark,
+            }
+        )
+
+    def seen(self) -> list[str]:
+        """What happened outside."""
+        found = [path for path in self.outside if Path(path).exists()]
+        try:
+            found.append(f"a datagram {self.udp.recv(64)!r}")
+        except BlockingIOError:
+            pass
+        if self.victim.poll() is not None:
+            found.append("the victim was killed")
+        return found + [f"process {pid} lives" for pid in processes_with(self.mark)]
+
+
+def processes_with(mark: str) -> list[int]:
+    """The processes whose command line has this word."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and mark.encode() in Path("/proc", name, "cmdline").read_bytes().split(b"\0"):
+                found.append(int(name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """All of it open to every user of the machine: what holds has to be the sandbox."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        os.chmod(root, 0o777)
+        for name, file in (("hub", "settings"), ("other", "secret")):
+            (root / name).mkdir()
+            (root / name / file).write_text("secret\n")
+            os.chmod(root / name, 0o777)
+            os.chmod(root / name / file, 0o666)
+        with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp:
+            udp.bind(("127.0.0.1", 0))
+            udp.setblocking(False)
+            secret = "s3cr3t-" + secrets.token_hex(8)
+            command = [sys.executable, "-c", "import time; time.sleep(600)", "the-victim"]
+            made = World(root, tcp, udp, subprocess.Popen(command, env={"SECRET": secret}), secret)
+            made.outside = [str(root / "hub" / "new"), str(root / "other" / "new"), str(root / "new")]
+            try:
+                yield made
+            finally:
+                made.victim.kill()
+                made.victim.wait()

@@ -1,0 +1,84 @@
+"""Every hostile program at every level has its verdict, and docs/sandbox.md says the same."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from security.sandbox.levels import Level
+from tests.sandbox import programs
+from tests.sandbox.conftest import PROGRAMS, Run, World
+from tests.sandbox.verdicts import ENDED, ESCAPES, HELD, LEVELS, OWN_USER, VERDICTS, table
+
+pytestmark = pytest.mark.sandbox
+BOUNDS: dict[str, Any] = {
+    "wall_s": 4.0,
+    "memory_bytes": 192 << 20,
+    "disk_bytes": 32 << 20,
+    "files": 2_000,
+    "output_bytes": 1 << 20,
+}
+_TRIES = [(name, level) for level in LEVELS for name in VERDICTS]
+_QUICK: dict[str, dict[str, Any]] = {
+    "processor": {"cpu_ms": 300},
+    "processors": {"cpu_ms": 300},
+    "sleep_on": {"wall_s": 0.5},
+    "deaf": {"wall_s": 0.5},
+}
+START = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+
+
+@contextmanager
+def listening(world: World, abstract: str) -> Iterator[None]:
+    """Sockets of the machine that answer whoever reaches them, by a path and by an abstract name."""
+    with socket.socket(socket.AF_UNIX) as path, socket.socket(socket.AF_UNIX) as name:
+        path.bind(str(world.root / "unix.sock"))
+        os.chmod(world.root / "unix.sock", 0o777)
+        name.bind("\0" + abstract)
+        for each in (path, name):
+            each.listen(4)
+        yield
+
+
+@pytest.mark.parametrize(("name", "level"), _TRIES)
+def test_a_hostile_program(name: str, level: str, run: Run, world: World) -> None:
+    abstract = f"toolhub-{world.mark}"
+    bounds = {**BOUNDS, **_QUICK.get(name, {})}
+    with listening(world, abstract):
+        done = run(Level(level), START, f"{PROGRAMS}/programs.py", name, world.as_json(abstract), **bounds)
+    outside = world.seen()
+    said = done.stdout.decode(errors="replace")
+    if "escaped" in said or outside:
+        verdict = ESCAPES
+    else:
+        verdict = ENDED if done.how != "exited" else HELD
+    expected = VERDICTS[name][LEVELS.index(level)]
+    if expected == OWN_USER:
+        expected = HELD if os.geteuid() == 0 else ESCAPES
+    assert verdict == expected, (done.how, done.exit_code, said[-300:], done.log[-300:], outside)
+    if verdict == HELD:
+        assert said == "held\n", "the program came to its end"
+
+
+def test_every_program_has_a_verdict() -> None:
+    made = {
+        name
+        for name, value in vars(programs).items()
+        if callable(value) and getattr(value, "__module__", "").endswith("programs") and "world" in _names(value)
+    }
+    assert made == set(VERDICTS)
+
+
+def _names(function: Any) -> tuple[str, ...]:
+    code = getattr(function, "__code__", None)
+    return code.co_varnames[: code.co_argcount] if code else ()
+
+
+def test_the_page_shows_this_table() -> None:
+    page = (Path(settings.ROOT) / "docs" / "sandbox.md").read_text(encoding="utf-8")
+    assert table() in page, "put tests.sandbox.verdicts.table() into docs/sandbox.md"

@@ -1,0 +1,62 @@
+"""What becomes of each hostile program at each level. docs/sandbox.md shows this table; tests compare both.
+
+`held`: it got nothing. `ended`: it passed a bound and was ended. `escapes`: it gets what it wants. `own user`: it
+escapes, unless the worker is root, as each run then has a user of its own.
+"""
+
+LEVELS = ("isolated", "confined", "process")
+HELD, ENDED, ESCAPES, OWN_USER = "held", "ended", "escapes", "own user"
+_ALWAYS_HELD, _ALWAYS_ENDED = (HELD, HELD, HELD), (ENDED, ENDED, ENDED)
+_BOUNDARY = (HELD, HELD, ESCAPES)
+_BY_USER = (HELD, HELD, OWN_USER)
+
+VERDICTS: dict[str, tuple[str, str, str]] = {
+    "read_passwords": _ALWAYS_HELD,
+    "read_the_hub": _BOUNDARY,
+    "read_the_environment": _ALWAYS_HELD,
+    "read_other_work": _BOUNDARY,
+    "read_descriptors": _ALWAYS_HELD,
+    "write_outside": _BOUNDARY,
+    "write_the_interpreter": _BY_USER,
+    "follow_links": _BOUNDARY,
+    "connect_tcp": _BOUNDARY,
+    "send_udp": _BOUNDARY,
+    "connect_unix": _BOUNDARY,
+    "connect_abstract": _BOUNDARY,
+    "odd_sockets": _BOUNDARY,
+    "trace_another": _BY_USER,
+    "kill_another": _BY_USER,
+    "read_environments": _BY_USER,
+    "read_command_lines": _BOUNDARY,
+    "privileges": _ALWAYS_HELD,
+    "mounts": _ALWAYS_HELD,
+    "namespaces": _BOUNDARY,
+    "forbidden_calls": _BOUNDARY,
+    "many_processes": _ALWAYS_HELD,
+    "many_threads": _ALWAYS_HELD,
+    "memory": _ALWAYS_ENDED,
+    "memory_of_many": _ALWAYS_ENDED,
+    "shared_memory": _BOUNDARY,
+    "memory_files": _BOUNDARY,
+    "processor": _ALWAYS_ENDED,
+    "processors": _ALWAYS_ENDED,
+    "sleep_on": _ALWAYS_ENDED,
+    "deaf": _ALWAYS_ENDED,
+    "daemon": _ALWAYS_HELD,
+    "fill_the_folder": _ALWAYS_ENDED,
+    "large_file": _ALWAYS_ENDED,
+    "many_files": _ALWAYS_ENDED,
+    "deep_folders": _ALWAYS_ENDED,
+    "nameless_files": _ALWAYS_ENDED,
+    "flood_output": _ALWAYS_ENDED,
+    "flood_log": _ALWAYS_ENDED,
+    "large_core": _ALWAYS_HELD,
+}
+
+
+def table() -> str:
+    """The table in Markdown."""
+    lines = ["| program | isolated | confined | process |", "|---|---|---|---|"]
+    for name, row in VERDICTS.items():
+        lines.append(f"| {name.replace('_', ' ')} | {' | '.join(row)} |")
+    return "\n".join(lines) + "\n"
