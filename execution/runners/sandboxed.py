@@ -113,7 +113,9 @@ def _outcome(call: Call, done: Finished, limits: Limits, started_at: datetime, j
 
 
 def exit_failed(call: Call, done: Finished, started_at: datetime) -> Outcome:
-    """The program ended without an answer."""
+    """The program ended without an answer: of the signal that told it to stop, or by a mistake."""
+    if done.asked:
+        return ended(Status.CANCELLED, cancelled_error(), started_at=started_at, duration_ms=done.duration_ms)
     message = f"{call.tool} ended with exit code {done.exit_code} and without a result."
     made = failure("EXECUTION_FAILED", message, at=datetime.now(UTC))
     return dataclasses.replace(made, started_at=started_at)

@@ -1,5 +1,6 @@
 """The cast of the tests of the sandbox: what stands outside of it, and a way to run programs inside."""
 
+import contextlib
 import json
 import os
 import secrets
@@ -97,10 +98,8 @@ class World:
     def seen(self) -> list[str]:
         """What happened outside."""
         found = [path for path in self.outside if Path(path).exists()]
-        try:
+        with contextlib.suppress(BlockingIOError):
             found.append(f"a datagram {self.udp.recv(64)!r}")
-        except BlockingIOError:
-            pass
         if self.victim.poll() is not None:
             found.append("the victim was killed")
         return found + [f"process {pid} lives" for pid in processes_with(self.mark)]

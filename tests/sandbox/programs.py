@@ -4,6 +4,7 @@ WORLD is JSON and names what stands outside. A program prints `held`, or `escape
 outside is looked at by the test.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -56,7 +57,7 @@ def read_passwords(world: World) -> None:
 
 def read_the_hub(world: World) -> None:
     folder = Path(world["hub"])
-    tried(file=lambda: (folder / "settings").read_text(), folder=lambda: os.listdir(folder))
+    tried(file=(folder / "settings").read_text, folder=lambda: os.listdir(folder))
 
 
 def read_the_environment(world: World) -> None:
@@ -172,10 +173,8 @@ def trace_another(world: World) -> None:
 
 
 def kill_another(world: World) -> None:
-    try:
+    with contextlib.suppress(OSError):
         os.kill(world["victim"], signal.SIGKILL)
-    except OSError:
-        pass
     print("held", flush=True)
 
 
@@ -393,8 +392,7 @@ def large_file(world: World) -> None:
 
     def written() -> int:
         with open("large", "wb") as file:
-            for _ in range(256):
-                file.write(b"x" * MIB)
+            file.writelines(b"x" * MIB for _ in range(256))
         return 256
 
     tried(written=written)

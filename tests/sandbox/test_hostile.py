@@ -53,10 +53,8 @@ def test_a_hostile_program(name: str, level: str, run: Run, world: World) -> Non
         done = run(Level(level), START, f"{PROGRAMS}/programs.py", name, world.as_json(abstract), **bounds)
     outside = world.seen()
     said = done.stdout.decode(errors="replace")
-    if "escaped" in said or outside:
-        verdict = ESCAPES
-    else:
-        verdict = ENDED if done.how != "exited" else HELD
+    ended = ENDED if done.how != "exited" else HELD
+    verdict = ESCAPES if "escaped" in said or outside else ended
     expected = VERDICTS[name][LEVELS.index(level)]
     if expected == OWN_USER:
         expected = HELD if os.geteuid() == 0 else ESCAPES
@@ -69,7 +67,9 @@ def test_every_program_has_a_verdict() -> None:
     made = {
         name
         for name, value in vars(programs).items()
-        if callable(value) and getattr(value, "__module__", "").endswith("programs") and "world" in _names(value)
+        if callable(value)
+        and getattr(value, "__module__", "").endswith("programs")
+        and "world" in _names(value)
     }
     assert made == set(VERDICTS)
 

@@ -48,7 +48,7 @@ class Usage:
         return now
 
     def look_disk(self, pids: list[int]) -> str | None:
-        """What the work folder and files that these processes hold without a name take; "disk" when too much."""
+        """Looks at the work folder and at files that processes hold without a name; "disk" if too much."""
         if self._tool.work < 0:
             return None
         if self._tool.shared >= 0:

@@ -1,0 +1,172 @@
+"""Two small packages for the tests of the runners: one in Python, one of commands."""
+
+from typing import Any
+
+from core.actors import SYSTEM
+from registry.archives.zips import zip_write
+from registry.models import Archive, Package, Release
+from registry.releases.draft import release_draft
+from registry.releases.publish import draft_publish
+
+PYTHON = '''
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+from toolhub_sdk import Field, ToolContext, ToolError, tool
+
+Any_ = Annotated[Any, Field(description="Anything.")]
+
+@tool(name="box_echo")
+def echo(value: Any_) -> Any:
+    """Gives back what it got, and prints."""
+    print("printed", flush=True)
+    subprocess.run(["echo", "printed by a program"], check=True)
+    return value
+
+@tool(name="box_context")
+def context(ctx: ToolContext) -> Any:
+    """What its context holds."""
+    names = ("tool", "version", "session_id", "agent_id", "project", "context_data", "hints", "attempt")
+    return {name: getattr(ctx, name) for name in names}
+
+@tool(name="box_parts")
+def parts(ctx: ToolContext, count: Any_) -> int:
+    """Sends parts."""
+    for number in range(count):
+        ctx.emit({"part": number})
+    return count
+
+@tool(name="box_wait")
+def wait(ctx: ToolContext) -> Any:
+    """Works until it is told to stop, and says so."""
+    ctx.emit("began")
+    while not ctx.cancelled.is_set():
+        time.sleep(0.01)
+    ctx.emit("saw the signal")
+    ctx.raise_if_cancelled()
+
+@tool(name="box_leave")
+def leave(ctx: ToolContext, mark: Any_) -> Any:
+    """Leaves its session with a child, and hears nothing."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(60)", mark])
+        os._exit(0)
+    ctx.emit("began")
+    time.sleep(60)
+
+@tool(name="box_refuse")
+def refuse() -> Any:
+    """Fails with a code of its own."""
+    raise ToolError("BOX_CLOSED", "The box is closed.", recoverable=False, suggestions=["Open it."], details={"key": 1})
+
+@tool(name="box_fail")
+def fail(how: Any_) -> Any:
+    """Fails in one way or another."""
+    if how == "mistake":
+        raise RuntimeError("password=hunter2")
+    if how == "exit":
+        raise SystemExit(3)
+    if how == "die":
+        os._exit(4)
+    if how == "nan":
+        return float("nan")
+    if how == "memory":
+        return len(bytearray(2 << 30))
+    if how == "grow":
+        return [bytearray(1 << 20).replace(b"\\0", b"x") for _ in range(2048)] and 1
+    if how == "disk":
+        return Path("file").write_bytes(b"x" * (65 << 20))
+    if how == "large":
+        return "x" * 2000
+    if how == "print":
+        while True:
+            print("x" * 100_000)
+    time.sleep(60)
+
+@tool(name="box_bounded", determinism="bounded")
+def bounded(ctx: ToolContext) -> Any:
+    """Time and chance of the run."""
+    return [ctx.clock.now(), ctx.random.random()]
+
+@tool(name="box_looks")
+def looks() -> Any:
+    """What it sees of the world."""
+    return {"environment": sorted(os.environ), "files": sorted(os.listdir(".")), "user": os.getuid()}
+'''
+SHELL = """
+read -r request
+case $request in
+*'"fail":true'*) echo '{"code": "SHELL_NO", "message": "No.", "recoverable": false, "suggestions": ["Ask."]}'; exit 3 ;;
+*'"die":true'*) echo 'no JSON'; exit 4 ;;
+*'"talk":true'*) echo 'no JSON' ;;
+*) echo "{\\"got\\": $request}" ;;
+esac
+"""
+_ANY = {"type": "object"}
+_OUTPUT = {"type": "integer"}
+
+
+def _tool(name: str, function: str = "", **contract: Any) -> dict[str, Any]:
+    """A definition in MCP's shape."""
+    meta = {"io.toolhub/contract": {"function": function or name, "category": "custom", **contract}}
+    return {"name": name, "description": "A tool.", "inputSchema": _ANY, "_meta": meta}
+
+
+def python_manifest(version: str = "1.0.0") -> dict[str, Any]:
+    """The Python package's manifest."""
+    small = {"resourceBounds": {"maxMemoryBytes": 64 << 20, "maxOutputBytes": 1000, "timeoutMs": 4000}}
+    pure = {"sideEffects": "pure", "idempotent": True}
+    return {
+        "name": "box",
+        "version": version,
+        "runtime": {"type": "python", "entry": "box"},
+        "tools": [
+            _tool("box_echo", "echo", **pure, environment={"TZ": "UTC"}),
+            _tool("box_context", "context", **pure),
+            {**_tool("box_parts", "parts", **pure), "outputSchema": _OUTPUT},
+            _tool("box_wait", "wait", **pure),
+            _tool("box_leave", "leave", **pure),
+            _tool("box_refuse", "refuse", **pure),
+            _tool("box_fail", "fail", **pure, **small),
+            _tool("box_bounded", "bounded", **pure, determinism="bounded"),
+            _tool("box_looks", "looks", **pure, environment={"TZ": "UTC", "LD_PRELOAD": "/tmp/x.so"}),
+            _tool("box_missing", "no_such_function", **pure),
+        ],
+    }
+
+
+def command_manifest(entry: Any, version: str = "1.0.0") -> dict[str, Any]:
+    """The manifest of a package with one command."""
+    tools = [_tool("shell_box")]
+    return {
+        "name": "shell",
+        "version": version,
+        "runtime": {"type": "command", "entry": entry},
+        "tools": tools,
+    }
+
+
+def publish(manifest: dict[str, Any], contents: dict[str, bytes]) -> Release:
+    """Publishes a package with its files, as an installation does."""
+    draft = release_draft(manifest=manifest, files={})
+    packed = zip_write(contents)
+    archive = Archive(digest=draft.release.digest, content=packed, size=len(packed), files={})
+    return draft_publish(by=SYSTEM, draft=draft, archive=archive)
+
+
+def box_publish() -> Package:
+    """The Python package."""
+    return publish(python_manifest(), {"box.py": PYTHON.encode()}).package
+
+
+def shell_publish(entry: Any = ("sh", "tool.sh")) -> Package:
+    """The package of a command."""
+    return publish(command_manifest(entry), {"tool.sh": b"#!/bin/sh\n" + SHELL.encode()}).package

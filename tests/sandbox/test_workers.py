@@ -1,0 +1,103 @@
+"""Tools from outside through the whole hub: called over the API, run by a real worker."""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from audit.models import Event
+from execution.models import Attempt, Run, Status
+from registry.services import assignment_create
+from security.models import Persona, User
+from tests.processes import Processes, wait_for
+from tests.sandbox.conftest import processes_with
+from tests.sandbox.packages import box_publish
+from tests.workers.conftest import hub
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.broker, pytest.mark.timeout(180)]
+__all__ = ["hub"]
+Call = Callable[..., Any]
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+def box(admin: User, persona: Persona) -> None:
+    """The Python package, assigned to the persona."""
+    assignment_create(by=admin, persona=persona, package=box_publish())
+
+
+@pytest.fixture
+def ask(client: Client, token_text: str) -> Ask:
+    """A request of the persona about a run."""
+
+    def do(method: str, path: str) -> Any:
+        address = f"/api/v1/runs/{path}"
+        return client.generic(method, address, HTTP_AUTHORIZATION=f"Bearer {token_text}").json()
+
+    return do
+
+
+def began(call: Call, tool: str, arguments: Any) -> str:
+    """The id of a run whose tool has sent its first part."""
+    answer = call(tool, arguments, HTTP_PREFER="respond-async").json()
+    run: str = answer["metadata"]["run_id"]
+    wait_for(lambda: Run.objects.get(pk=run).events.filter(kind="TOOL_CALL_PROGRESS").exists(), 60)
+    return run
+
+
+def test_a_tool_from_outside_is_carried_out_by_a_worker_in_the_sandbox(
+    hub: Processes, box: None, call: Call, ask: Ask
+) -> None:
+    hub.worker()
+    answer = call("box_parts", {"count": 2}, HTTP_PREFER="wait=60").json()
+    metadata = answer["metadata"]
+    assert (answer["success"], answer["data"], metadata["sandbox"]) == (True, 2, "isolated")
+    assert metadata["resources"]["max_memory_bytes"] > 0
+    run = Run.objects.get(pk=metadata["run_id"])
+    assert (run.queue, run.inline) == ("sandbox", False)
+    assert Attempt.objects.get(run=run).worker != "web"
+    outcome = json.loads(Event.objects.get(kind="run.outcome").canonical)["data"]
+    assert outcome["sandbox"] == run.sandbox
+    assert (outcome["sandbox"]["level"], len(outcome["sandbox"]["filter"])) == ("isolated", 64)
+    assert outcome["sandbox"]["limits"]["processes"] == 64
+    parts = [e["data"]["partial"] for e in ask("GET", f"{run.pk}/events")["events"] if "partial" in e["data"]]
+    assert parts == [{"part": 0}, {"part": 1}]
+
+
+def test_parts_can_be_read_while_the_tool_works_and_a_cancel_reaches_it(
+    hub: Processes, box: None, call: Call, ask: Ask
+) -> None:
+    hub.worker()
+    run = began(call, "box_wait", {})
+    assert Run.objects.get(pk=run).status == Status.RUNNING
+    assert ask("POST", f"{run}/cancel") == {"cancelled": True}
+    answer = ask("GET", f"{run}?wait=60")
+    assert (answer["metadata"]["status"], answer["error"]["code"]) == ("cancelled", "CANCELLED")
+    events = ask("GET", f"{run}/events")["events"]
+    assert "saw the signal" in [e["data"].get("partial") for e in events]
+
+
+def test_a_tool_that_left_its_session_is_gone_with_its_run(
+    hub: Processes, box: None, call: Call, ask: Ask
+) -> None:
+    hub.worker()
+    mark = f"mark-{time.monotonic_ns()}"
+    run = began(call, "box_leave", {"mark": mark})
+    wait_for(lambda: processes_with(mark))
+    ask("POST", f"{run}/cancel")
+    assert ask("GET", f"{run}?wait=60")["metadata"]["status"] == "cancelled"
+    assert not processes_with(mark)
+
+
+def test_a_tool_that_dies_of_its_bounds_harms_no_worker(hub: Processes, box: None, call: Call) -> None:
+    hub.worker()
+    workers = set()
+    for how in ("grow", "disk", "die", "print"):
+        answer = call("box_fail", {"how": how}, HTTP_PREFER="wait=60").json()
+        assert answer["success"] is False, answer
+        workers.add(Attempt.objects.get(run_id=answer["metadata"]["run_id"]).worker)
+    assert call("box_echo", {"value": 1}, HTTP_PREFER="wait=60").json()["data"] == 1
+    assert len(workers) <= 2, "the processes of the one worker, as they were started"
