@@ -22,7 +22,7 @@ from tests.services import CHECKOUT, RABBITMQ, REDIS, ROOT, Service, database_ur
 # As many as run at the same time; a shape starts workers of its own, too.
 SLOTS = 2
 TAIL = 120
-ONCE = "browser or setup or faults or outages"
+ONCE = "browser or setup or faults or outages or hostile"
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ SHAPES = (
         {"TOOLHUB_DATABASE_URL": database_url("outages"), "TOOLHUB_BROKER_URL": REDIS},
     ),
     Shape("setup", "setup"),
+    Shape("hostile", "hostile", ("bubblewrap",)),
     Shape(
         "postgres+rabbitmq",
         f"(broker or services) and not ({ONCE})",

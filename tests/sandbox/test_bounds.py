@@ -10,7 +10,7 @@ from security.sandbox.launch import WORK
 from security.sandbox.levels import Level
 from tests.sandbox.conftest import Run, processes_with
 
-pytestmark = pytest.mark.sandbox
+pytestmark = pytest.mark.hostile
 EVERY = pytest.mark.parametrize("level", list(Level))
 HONEST = """
 import asyncio, concurrent.futures, json, os, sqlite3, ssl, subprocess, sys, tempfile, threading

@@ -15,7 +15,7 @@ from tests.sandbox import programs
 from tests.sandbox.conftest import PROGRAMS, Run, World
 from tests.sandbox.verdicts import ENDED, ESCAPES, HELD, LEVELS, OWN_USER, VERDICTS, table
 
-pytestmark = pytest.mark.sandbox
+pytestmark = pytest.mark.hostile
 BOUNDS: dict[str, Any] = {
     "wall_s": 4.0,
     "memory_bytes": 192 << 20,

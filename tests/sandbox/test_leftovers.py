@@ -13,7 +13,7 @@ from security.sandbox.supervisor import tree
 from tests.processes import wait_for
 from tests.sandbox.conftest import Run, processes_with
 
-pytestmark = pytest.mark.sandbox
+pytestmark = pytest.mark.hostile
 
 
 def _state() -> tuple[list[int], int, list[str], list[str]]:
