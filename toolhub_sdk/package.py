@@ -26,7 +26,8 @@ _SEMVER = re.compile(
 class Package:
     """What is installed as one: name, exact version (semver 2.0.0) and what people read about it.
 
-    Raises ValueError for a malformed name or version.
+    `requires` is the requirements file of the package, for a module that needs others. Raises ValueError
+    for a malformed name or version.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Package:
     license: str
     author: str
     keywords: Sequence[str] = ()
+    requires: str | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -50,10 +52,7 @@ def manifest_of(module: ModuleType, package: Package, *, runtime: str = "builtin
     Raises ValueError for a module without tools or with two of one name, and ToolError INVALID_OUTPUT for
     an example or default that is not JSON.
     """
-    specs = [spec for value in vars(module).values() if (spec := spec_of(value)) and _is_own(value, module)]
-    names = [spec.name for spec in specs]
-    if not names or len(set(names)) != len(names):
-        raise ValueError(f"{module.__name__} has no tools, or two of one name: {', '.join(names)}.")
+    requires = {"requires": package.requires} if package.requires else {}
     return {
         "manifestVersion": MANIFEST_VERSION,
         "name": package.name,
@@ -63,9 +62,23 @@ def manifest_of(module: ModuleType, package: Package, *, runtime: str = "builtin
         "author": {"name": package.author},
         "license": package.license,
         "keywords": list(package.keywords),
-        "runtime": {"type": runtime, "entry": module.__name__},
-        "tools": [_tool(spec) for spec in specs],
+        "runtime": {"type": runtime, "entry": module.__name__, **requires},
+        "tools": tools_of(module),
     }
+
+
+def tools_of(module: ModuleType) -> list[dict[str, Any]]:
+    """The definitions of the tools that the module defines, as MCP has them. Raises as `manifest_of`."""
+    specs = [spec for value in vars(module).values() if (spec := spec_of(value)) and _is_own(value, module)]
+    names = [spec.name for spec in specs]
+    if not names or len(set(names)) != len(names):
+        raise ValueError(f"{module.__name__} has no tools, or two of one name: {', '.join(names)}.")
+    return [_tool(spec) for spec in specs]
+
+
+def is_package_name(text: str) -> bool:
+    """Whether a package can have this name."""
+    return _NAME.fullmatch(text) is not None
 
 
 def _is_own(function: object, module: ModuleType) -> bool:

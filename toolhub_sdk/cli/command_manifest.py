@@ -1,0 +1,34 @@
+"""`manifest`: writes toolhub.json from the tools of a Python module."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from toolhub_sdk.cli.package_folder import MANIFEST, describe, files_read, manifest_load
+
+
+def run(options: argparse.Namespace) -> int:
+    """Writes the tools anew; the other members stay as toolhub.json has them."""
+    manifest = manifest_write(options.folder)
+    what = f"{manifest.get('name')} {manifest.get('version')}, {len(manifest['tools'])} tools"
+    print(f"{options.folder / MANIFEST}: {what}")
+    return 0
+
+
+def manifest_write(folder: Path) -> dict[str, Any]:
+    """Writes the manifest into the folder and returns it. Raises StopError."""
+    files = files_read(folder)
+    manifest = manifest_load(folder, files)
+    runtime = manifest.get("runtime", {})
+    if MANIFEST in files and runtime.get("type") == "python":
+        made = describe(folder, runtime["entry"])
+        manifest = {**made, **{name: manifest[name] for name in manifest if name != "tools"}}
+        manifest = {**manifest, **{name: made[name] for name in ("version", "tools") if name in made}}
+    (folder / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
+    return manifest
+
+
+def manifest_text(manifest: dict[str, Any]) -> str:
+    """A manifest as people read it."""
+    return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,55 @@
+"""Reads the command line and hands it to the command that it names."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from toolhub_sdk.cli.stop import StopError
+
+CHECK_MISSING = (
+    "This command checks JSON Schemas and needs the package jsonschema-rs. Install the extra: "
+    "pip install 'toolhub-sdk[check]'"
+)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line: each command's module has `run(options) -> int`."""
+    made = argparse.ArgumentParser("toolhub_sdk", description="Makes packages of tools for ToolHub.")
+    commands = made.add_subparsers(dest="command", required=True)
+    new = commands.add_parser("new", help="make a package to begin with")
+    new.add_argument("folder", type=Path, help="a folder that is not there yet; its name is the package's")
+    new.add_argument("--kind", choices=("python", "command"), default="python")
+    for name, words in (
+        ("manifest", "write toolhub.json from a Python module's tools"),
+        ("check", "make all checks that a hub makes, and give advice"),
+        ("test", "run the examples of the tools here"),
+        ("pack", "write the package as a .zip, always the same bytes"),
+    ):
+        command = commands.add_parser(name, help=words)
+        command.add_argument("folder", type=Path, nargs="?", default=Path(), help="the package's folder")
+    commands.choices["check"].add_argument("--strict", action="store_true", help="fail on warnings, too")
+    test = commands.choices["test"]
+    test.add_argument("--tool", help="only this tool")
+    test.add_argument("--timeout", type=float, help="seconds for each call, instead of the tool's own bound")
+    commands.choices["pack"].add_argument("--output", type=Path, help="the .zip; dist/NAME-VERSION.zip else")
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The exit code: 0 when all is well, 1 when something is wrong with the package, 2 for a bad command."""
+    options = parser().parse_args(arguments)
+    try:
+        module = importlib.import_module(f"toolhub_sdk.cli.command_{options.command}")
+    except ModuleNotFoundError as error:
+        if error.name != "jsonschema_rs":
+            raise
+        print(CHECK_MISSING, file=sys.stderr)
+        return 2
+    try:
+        done: int = module.run(options)
+    except StopError as stop:
+        print(stop, file=sys.stderr)
+        return stop.code
+    return done
