@@ -33,6 +33,7 @@ urlpatterns = [
     path("", Overview.as_view(), name="overview"),
     path("", include("registry.urls")),
     path("", include("execution.urls")),
+    path("", include("security.urls")),
     path("", include("audit.urls")),
 ]
 

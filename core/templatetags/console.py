@@ -80,6 +80,8 @@ STATES: Mapping[str, tuple[str, str]] = {
     "withdrawn": ("ban", "bad"),
     "quarantined": ("lock", "bad"),
     "denied": ("lock", "bad"),
+    "holds": ("circle-check", "good"),
+    "missing": ("alert-triangle", "warn"),
 }
 
 

@@ -53,6 +53,7 @@ FIXED = (
     "/audit/",
     "/audit/?q=nothing+has+this+name",
     "/audit/?subject_kind=persona&subject_id=1",
+    "/settings/sandbox/",
     "/account/password/",
     "/account/theme/",
     "/sign-out/",

@@ -24,6 +24,7 @@ PAGES = {
     "/schedules/new/": "execution.add_schedule",
     "/audit/": "audit.view_event",
     "/audit/{event}/": "audit.view_event",
+    "/settings/sandbox/": "security.view_user",
     "/api/docs": "",
     "/account/password/": "",
 }

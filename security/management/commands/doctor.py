@@ -1,0 +1,42 @@
+"""`manage.py doctor`: which sandbox levels hold on this machine, and what is missing."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from security.sandbox.doctor import MADE_OF, Diagnosis, diagnose
+from security.sandbox.probes import Probe
+
+
+class Command(BaseCommand):
+    help = "Tries each sandbox level on this machine; exits 1 where code of others cannot be run."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help="For programs.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = diagnose()
+        self.stdout.write(json.dumps(found.as_dict(), indent=2) if options["json"] else _text(found))
+        if not found.well:
+            sys.exit(1)
+
+
+def _text(found: Diagnosis) -> str:
+    lines = ["Sandbox levels, the strongest first:"]
+    for each in found.probes:
+        lines += _level(each)
+    lines += ["", "What a contract's isolation gets:"]
+    lines += [f"  {word:9} {level or 'refused: SANDBOX_UNAVAILABLE'}" for word, level in found.given.items()]
+    lines += ["", "This machine:"]
+    return "\n".join([*lines, *(f"  {name:14} {value}" for name, value in found.facts.items())])
+
+
+def _level(each: Probe) -> list[str]:
+    if each.holds:
+        without = "" if each.proc else ", without /proc"
+        return [f"  ok      {each.level:9} {MADE_OF[each.level]} (tried in {each.took_ms:.0f} ms{without})"]
+    lines = [f"  MISSING {each.level:9} {MADE_OF[each.level]}", f"          {each.reason}"]
+    return [*lines, *(f"          → {remedy}" for remedy in each.remedies)]

@@ -1,0 +1,67 @@
+"""The doctor says what holds on this machine, to people, programs and pages alike."""
+
+import json
+from collections.abc import Iterator
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from security.models import User
+from security.sandbox import probes, remedies
+from security.sandbox.probes import probe
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture
+def without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    probe.cache_clear()
+    for module in (probes, remedies):
+        monkeypatch.setattr(module, "bubblewrap", lambda: None)
+    yield
+    probe.cache_clear()
+
+
+def said(*words: str) -> str:
+    out = StringIO()
+    call_command("doctor", *words, stdout=out)
+    return out.getvalue()
+
+
+def test_it_says_what_holds() -> None:
+    text = said()
+    assert "ok      isolated" in text
+    assert "ok      confined" in text
+    found = json.loads(said("--json"))
+    assert found["well"] is True
+    assert {each["level"]: each["holds"] for each in found["levels"]} == {
+        "isolated": True,
+        "confined": True,
+        "process": True,
+    }
+    assert found["isolation"] == dict.fromkeys(("none", "basic", "strict", "paranoid"), "isolated")
+
+
+def test_it_says_what_is_missing_and_what_helps(without_bubblewrap: None) -> None:
+    text = said()
+    assert "MISSING isolated" in text
+    assert "→ Install bubblewrap: `apt-get install bubblewrap`." in text
+    assert "paranoid  refused" in text
+
+
+def test_without_any_level_it_fails(without_bubblewrap: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    impossible = {level: {"works": False} for level in probes.PROMISED}
+    monkeypatch.setattr(probes, "PROMISED", impossible)
+    with pytest.raises(SystemExit) as ended:
+        said()
+    assert ended.value.code == 1
+
+
+def test_the_page_shows_the_same(without_bubblewrap: None, client: Client, admin: User) -> None:
+    client.force_login(admin)
+    body = client.get("/settings/sandbox/").content.decode()
+    assert "bubblewrap is not installed" in body
+    assert "<code>apt-get install bubblewrap</code>" in body
+    assert "Confined" in body
