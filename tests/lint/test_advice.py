@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from core.actors import SYSTEM
+from registry.lint import warnings_of
 from registry.lint.installed import release_warnings
+from registry.lint.providers import fits_of
 from registry.models import Package
 from registry.releases.publish import release_publish
 from toolhub_sdk.lint.advice import advice_on
@@ -129,6 +131,30 @@ def test_a_tool_that_only_reads_needs_no_effect_in_its_description() -> None:
         sideEffects="pure",
         annotations={"readOnlyHint": True},
     )
+
+
+def test_a_tool_that_a_provider_cannot_take_is_named() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"$top": {"type": "integer", "description": "A."}},
+        "required": ["$top"],
+    }
+    made = {"name": "pages", "runtime": {"type": "command"}, "tools": [{**GOOD, "inputSchema": schema}]}
+    (found,) = warnings_of(made, {})
+    assert (found.code, found.pointer) == ("PROVIDER_UNFIT", "/tools/0")
+    assert found.message.startswith("anthropic cannot take the tool: ")
+
+
+def test_a_fit_says_what_would_change() -> None:
+    found = {
+        fit.provider: fit
+        for fit in fits_of(
+            {**GOOD, "inputSchema": {"type": "object", "properties": {"a": {"type": "object"}}}}
+        )
+    }
+    assert found["openai"].unfit is None
+    assert "any members" in str(found["openai-strict"].unfit)
+    assert "parametersJsonSchema" in found["gemini"].changes[0].message
 
 
 @pytest.mark.django_db

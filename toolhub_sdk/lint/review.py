@@ -11,6 +11,7 @@ from toolhub_sdk.lint.names import near_name, requirement_names, well_known
 from toolhub_sdk.lint.texts import text_of_file, texts_of
 from toolhub_sdk.lint.warning import LintWarning
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.providers.fit import fits_of
 
 ALARMS = frozenset(
     {"HIDDEN_INSTRUCTION", "INVISIBLE_CHARACTER", "LOOKALIKE_LETTER", "NEAR_NAME", "TEXT_OUT_OF_SIGHT"}
@@ -35,9 +36,17 @@ def warnings_of(
         *_names(manifest, packages, tools),
         *_texts(manifest),
         *_files(manifest, files),
-        *(each for i, tool in enumerate(manifest["tools"]) for each in advice_on(tool, f"/tools/{i}")),
+        *(each for i, tool in enumerate(manifest["tools"]) for each in _tool(tool, f"/tools/{i}")),
     ]
     return found[:WARNINGS_MAX]
+
+
+def _tool(definition: Mapping[str, Any], at: str) -> Iterator[LintWarning]:
+    yield from advice_on(definition, at)
+    for fit in fits_of(definition):
+        # That strict has no words for a schema is nothing that an author has to mend.
+        if fit.unfit and not fit.provider.endswith("-strict"):
+            yield LintWarning("PROVIDER_UNFIT", at, f"{fit.provider} cannot take the tool: {fit.unfit}")
 
 
 def _names(
