@@ -45,6 +45,9 @@ class Run(models.Model):
     tool = models.CharField(max_length=64)
     status = models.CharField(max_length=20, choices=[(s.value, s.value) for s in Status])
     queue = models.CharField(max_length=16)
+    # The agent session that calls, and how many runs of its tool there may be at once (null: any number).
+    session = models.CharField(max_length=128, default="", blank=True)
+    at_once = models.PositiveIntegerField(null=True)
     inline = models.BooleanField(default=False)
 
     arguments = CanonicalJSONField()
@@ -84,7 +87,11 @@ class Run(models.Model):
     class Meta:
         permissions = (("resolve_run", "Can say what became of a run whose outcome is unknown"),)
         indexes = (
-            models.Index(fields=["queue", "due_at"], name="run_due", condition=models.Q(status="pending")),
+            models.Index(
+                fields=["queue", "persona", "tool", "due_at", "id"],
+                name="run_due",
+                condition=models.Q(status="pending"),
+            ),
             models.Index(fields=["lease_ends"], name="run_leased", condition=models.Q(status="running")),
             models.Index(fields=["due_at"], name="run_retry", condition=models.Q(status="waiting_retry")),
             models.Index(fields=["persona", "-id"], name="run_persona"),

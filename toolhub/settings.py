@@ -140,6 +140,8 @@ DATABASE_IS_SQLITE = "sqlite3" in str(DATABASES["default"]["ENGINE"])
 DB_POOL = env.integer(
     "TOOLHUB_DB_POOL", 10, "Connections of one web process (PostgreSQL).", least=1, most=200
 )
+# Only what asks for it is prepared: the execute path's statements. None would forbid even those.
+PREPARED = {"prepare_threshold": 1_000_000_000}
 # Pools are for web processes; workers, the steward and commands keep one connection.
 if (
     env.switch("TOOLHUB_WEB_PROCESS", False, "Set for web processes: they share a pool.")
@@ -148,10 +150,11 @@ if (
     DATABASES["default"]["OPTIONS"] = {
         # A connection that cannot be made is given up soon; the next call tries anew, without a pause.
         "pool": {"min_size": 2, "max_size": DB_POOL, "timeout": 10, "reconnect_timeout": 2},
-        # Only what asks for it is prepared: the execute path's statements. None would forbid even those.
-        "prepare_threshold": 1_000_000_000,
+        **PREPARED,
     }
 else:
+    if not DATABASE_IS_SQLITE:
+        DATABASES["default"]["OPTIONS"] = {**PREPARED}
     DATABASES["default"]["CONN_MAX_AGE"] = None
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 if DATABASE_IS_SQLITE:
@@ -256,6 +259,27 @@ QUEUE_MAX = env.integer(
     "Runs that may wait; beyond that a call is answered 503.",
     least=1,
     most=10_000_000,
+)
+SESSION_RUNS_MAX = env.integer(
+    "TOOLHUB_SESSION_RUNS_MAX",
+    3,
+    "Runs of one agent session that workers carry out at once; 0: any number.",
+    least=0,
+    most=100_000,
+)
+PERSONA_RUNS_MAX = env.integer(
+    "TOOLHUB_PERSONA_RUNS_MAX",
+    0,
+    "Runs of one persona that workers carry out at once; 0: any number.",
+    least=0,
+    most=100_000,
+)
+HUB_RUNS_MAX = env.integer(
+    "TOOLHUB_HUB_RUNS_MAX",
+    0,
+    "Runs that all workers together carry out at once; 0: any number.",
+    least=0,
+    most=100_000,
 )
 WAITERS_MAX = env.integer(
     "TOOLHUB_WAITERS_MAX", 64, "Callers of one web process that may wait for a run.", least=1, most=10_000

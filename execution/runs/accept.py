@@ -8,31 +8,28 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, models, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from audit.ledger import event_row, record
+from audit.ledger import event_row
 from core.clock import uuid7
-from core.errors import Overloaded
 from core.failpoints import failpoint
 from core.json.canonical import canonical
 from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
 from execution.runs import hotpath
-from execution.runs.bells import ring
+from execution.runs.bells import RINGER
 from execution.runs.entries import accepted_entry, outcome_entry
 from execution.runs.events import STARTED, events_digest
-from execution.runs.outcomes import CALL_REQUESTED, Outcome
-from execution.runs.requests import Bounds, CallRequest
+from execution.runs.outcomes import CALL_REQUESTED, Outcome, outcome_set
+from execution.runs.requests import Bounds, CallRequest, at_once_of
+from execution.runs.room import ROOM
 from registry.models import ToolVersion
 from security.principals import PersonaPrincipal
 
 KEY_LIVES = timedelta(hours=24)
-RETRY_AFTER_S = 5
 # Where runs of some runners wait; the others' wait in `default`.
 QUEUES = {"python": "sandbox", "command": "sandbox"}
-WAITING = (Status.PENDING, Status.WAITING_RETRY)
 
 
 @dataclass(frozen=True)
@@ -60,6 +57,8 @@ class Accepted:
             tool=self.version.tool.name,
             status=Status.PENDING,
             queue=QUEUES.get(self.version.runner, "default"),
+            session=self.request.context.get("session_id", ""),
+            at_once=at_once_of(self.version),
             inline=inline,
             arguments=self.request.arguments,
             arguments_hash=hashlib.sha256(self.arguments).digest(),
@@ -96,35 +95,29 @@ def accept_pending(accepted: Accepted, *, inline: bool) -> Run:
     IntegrityError when the idempotency key was used meanwhile.
     """
     run = accepted.run(inline=inline)
-    with transaction.atomic():
-        _queue_check(run.queue)
-        run.events_count = 1
-        # Due by the clock that claims compare with: this host's may be wrong by hours.
-        run.due_at = Now()
-        run.save(force_insert=True)
-        if accepted.key:
-            accepted.key_row(run).save(force_insert=True)
-        RunEvent.objects.create(run=run, seq=1, kind=CALL_REQUESTED, at=run.created_at)
-        record(accepted_entry(run, accepted.principal.actor, accepted.principal.responsible))
-        if not inline:
-            transaction.on_commit(lambda: _ring(run.queue))
-        failpoint("accept.before")
+    run.events_count = 1
+    keys = [accepted.key_row(run)] if accepted.key else []
+    event = RunEvent(run_id=run.pk, seq=1, kind=CALL_REQUESTED, at=run.created_at)
+    ledger = event_row(accepted_entry(run, accepted.principal.actor, accepted.principal.responsible))
+    ROOM.take(run.queue)
+    failpoint("accept.before")
+    # Due by the clock that claims compare with: this host's may be wrong by hours.
+    _rows_write([run], keys, [event], [ledger], now="due_at")
+    if not inline:
+        transaction.on_commit(lambda: _ring(run.queue))
     failpoint("accept.after")
     return run
 
 
+def run_hand_over(run: Run) -> None:
+    """Gives a run that was meant for this process to the workers, in the caller's transaction."""
+    Run.objects.filter(pk=run.pk).update(inline=False)
+    transaction.on_commit(lambda: _ring(run.queue))
+
+
 def _ring(queue: str) -> None:
     failpoint("ring.before")
-    ring(queue)
-
-
-def _queue_check(queue: str) -> None:
-    """Refuses when QUEUE_MAX runs wait already. Counts no further than that."""
-    waiting = (
-        Run.objects.filter(queue=queue, status__in=WAITING).order_by().values("pk")[: settings.QUEUE_MAX]
-    )
-    if waiting.count() >= settings.QUEUE_MAX:
-        raise Overloaded(f"{settings.QUEUE_MAX} runs wait already.", retry_after=RETRY_AFTER_S)
+    RINGER.ring_for_one(queue)
 
 
 def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
@@ -134,15 +127,8 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
     transaction could leave behind.
     """
     actor = accepted.principal.actor
-    run.status, run.attempt, run.events_count = outcome.status, 1, 3
-    run.started_at, run.completed_at, run.duration_ms = (
-        outcome.started_at,
-        outcome.ended_at,
-        outcome.duration_ms,
-    )
-    run.result, run.result_hash = outcome.data, outcome.result_hash
-    run.error, run.resources = outcome.error, dict(outcome.resources)
-    run.warnings = [*run.warnings, *outcome.warnings]
+    run.attempt, run.events_count = 1, 3
+    run.started_at = outcome.started_at
     steps: tuple[tuple[str, datetime, dict[str, Any]], ...] = (
         (CALL_REQUESTED, run.created_at, {}),
         (STARTED, outcome.started_at, {"attempt": 1}),
@@ -156,7 +142,7 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
         event_row(accepted_entry(run, actor, accepted.principal.responsible)),
         event_row(outcome_entry(run, outcome, events_digest(events), actor)),
     ]
-    run.outcome_leaf = ledger[1].leaf
+    outcome_set(run, outcome, outcome.ended_at, ledger[1])
     attempt = Attempt(
         run_id=run.pk,
         number=1,
@@ -175,14 +161,20 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
     return run
 
 
-def _rows_write(*groups: Sequence[models.Model]) -> None:
-    """All rows or none: by one statement where the hot path is served, else by the ORM."""
+def _rows_write(*groups: Sequence[models.Model], now: str = "") -> None:
+    """All rows or none: by one statement where the hot path is served, else by the ORM.
+
+    `now` names a column that the database's clock fills.
+    """
     filled = [group for group in groups if group]
     if hotpath.is_served():
         # One statement is a transaction of its own; within one of the caller's it wants a savepoint.
         with transaction.atomic() if connection.in_atomic_block else contextlib.nullcontext():
-            hotpath.rows_insert(filled)
+            hotpath.rows_insert(filled, now=now)
         return
     with transaction.atomic():
         for group in filled:
+            for row in group:
+                if hasattr(row, now):
+                    setattr(row, now, Now())
             type(group[0])._default_manager.bulk_create(group)

@@ -4,6 +4,7 @@ Lost, doubled or late bells change nothing but the time: the steward rings again
 """
 
 import logging
+import threading
 import time
 from dataclasses import dataclass, field
 
@@ -20,6 +21,8 @@ log = logging.getLogger(__name__)
 BELL = "toolhub.bell"
 # What was rung so long ago and changed nothing may be lost: it is rung again.
 AGAIN_S = 15
+# Runs that are accepted within so many seconds are rung for together.
+WINDOW_S = 0.05
 
 
 def ring(queue: str) -> bool:
@@ -32,6 +35,69 @@ def ring(queue: str) -> bool:
         log.warning("the broker does not answer (%s); the steward rings later", type(error).__name__)
         return False
     return True
+
+
+@dataclass
+class _Window:
+    """A short time in which one queue was rung for; monotonic seconds."""
+
+    ends: float
+    rung: int = 0
+    owed: int = 0
+
+
+class Ringer:
+    """Rings for runs as they are accepted, in a crowd no more often than workers can make use of.
+
+    In each window as many bells ring at once as a worker has slots. What comes on top is rung for at the
+    window's end, together: a worker that hears a bell carries out all that is due.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._windows: dict[str, _Window] = {}
+        self._thread: threading.Thread | None = None
+
+    def ring_for_one(self, queue: str) -> None:
+        """Tells a worker now, or soon, that one more run is due."""
+        with self._lock:
+            now = time.monotonic()
+            window = self._windows.get(queue)
+            if window is None or (now > window.ends and not window.owed):
+                window = self._windows[queue] = _Window(now + WINDOW_S)
+            at_once = window.rung < settings.WORKERS
+            if at_once:
+                window.rung += 1
+            else:
+                window.owed += 1
+                self._keep()
+        if at_once:
+            ring(queue)
+
+    def _keep(self) -> None:
+        """A thread that lives, while bells are owed; none comes through a fork."""
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._pay, name="bells", daemon=True)
+            self._thread.start()
+
+    def _pay(self) -> None:
+        while True:
+            time.sleep(WINDOW_S)
+            with self._lock:
+                owed = {queue: window.owed for queue, window in self._windows.items() if window.owed}
+                if not owed:
+                    self._thread = None
+                    return
+                ends = time.monotonic() + WINDOW_S
+                for queue, count in owed.items():
+                    owed[queue] = min(count, settings.WORKERS)
+                    self._windows[queue] = _Window(ends, rung=owed[queue])
+            for queue, count in owed.items():
+                for _ in range(count):
+                    ring(queue)
+
+
+RINGER = Ringer()
 
 
 @dataclass

@@ -4,11 +4,13 @@ from datetime import UTC, datetime
 
 from execution.models import Run, Status
 from execution.runs.outcomes import Outcome, failure
-from registry.selectors import call_decide, tool_resolve_version
+from registry.selectors import ResolvedTool, call_decide, tool_resolve_version
 from security.decisions import TokenState
 from security.models import Persona, User
 from security.principals import PersonaPrincipal
 from security.tokens import principal_of, principal_of_persona
+
+Rights = tuple[PersonaPrincipal, TokenState]
 
 
 def gate(run: Run) -> Outcome | None:
@@ -17,6 +19,11 @@ def gate(run: Run) -> Outcome | None:
     Only rights are asked again. What expired after the call was accepted does not matter; what
     was revoked does.
     """
+    return judge(run, _rights(run), tool_resolve_version(run.tool_version, run.persona_id))
+
+
+def judge(run: Run, rights: Rights | None, found: ResolvedTool) -> Outcome | None:
+    """The same by what was read already: whose rights count now, and the version with what assigns it."""
     now = datetime.now(UTC)
     if run.cancel_asked_at:
         return failure(
@@ -26,11 +33,9 @@ def gate(run: Run) -> Outcome | None:
         return failure(
             "TIMEOUT", "The run's deadline passed before it could start.", at=now, status=Status.TIMEOUT
         )
-    rights = _rights(run)
     if rights is None:
         return failure("PERMISSION_DENIED", "Refused before the start: nobody answers for this run.", at=now)
     principal, state = rights
-    found = tool_resolve_version(run.tool_version, run.persona_id)
     decision = call_decide(principal, found, token_state=state, at=run.created_at)
     if decision.allowed:
         return None
@@ -43,7 +48,7 @@ def gate(run: Run) -> Outcome | None:
     )
 
 
-def _rights(run: Run) -> tuple[PersonaPrincipal, TokenState] | None:
+def _rights(run: Run) -> Rights | None:
     """Whose rights count now: the token's, else the persona's with who answers for the run, if anybody."""
     if run.token_id is not None:
         return principal_of(run.token_id)

@@ -47,9 +47,10 @@ def is_served() -> bool:
     return not settings.DATABASE_IS_SQLITE
 
 
-def _execute(statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
-    """On Django's connection where this thread has one (it may be in a transaction), else on one of its pool.
+def statement_execute(statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
+    """Executes a statement that is prepared once per connection.
 
+    On Django's connection where this thread has one (it may be in a transaction), else on one of its pool.
     A request that needs no more than these statements so spares what Django does for a connection
     of its own, 0.3 ms.
     """
@@ -75,7 +76,7 @@ def _prepared(on: psycopg.Connection[Any], statement: str, values: Sequence[Any]
 
 
 @functools.lru_cache(maxsize=4096)
-def _version(version_id: int, state: str, reason: str) -> ToolVersion:
+def version_kept(version_id: int, state: str, reason: str) -> ToolVersion:
     """A tool version with tool and package. Immutable but for its state, which is part of the key."""
     row = ToolVersion.objects.select_related("tool__package").get(pk=version_id)
     row.state, row.state_reason = state, reason
@@ -86,7 +87,7 @@ def facts_read(token_text: str, name: str) -> tuple[PersonaPrincipal, ResolvedTo
     """The caller and the active version of a tool, by one query; None where the ordinary path must look."""
     if not SHAPE.fullmatch(token_text) or "@" in name:
         return None
-    row = _execute(_FACTS, (name, token_digest(token_text), USED_EVERY)).fetchone()
+    row = statement_execute(_FACTS, (name, token_digest(token_text), USED_EVERY)).fetchone()
     if row is None:
         return None
     version_id, state, reason, package, by_tool, by_package, capabilities, expiries = row[7:]
@@ -94,18 +95,22 @@ def facts_read(token_text: str, name: str) -> tuple[PersonaPrincipal, ResolvedTo
     who: tuple[int, str, bool, int, int, str, bool] = row[:7]
     principal = PersonaPrincipal(*who, grants)
     assigned = "by name" if by_tool else f"with the package {package}" if by_package else None
-    return principal, ResolvedTool(_version(version_id, state, reason), assigned)
+    return principal, ResolvedTool(version_kept(version_id, state, reason), assigned)
 
 
 @functools.cache
-def _insert(shape: tuple[tuple[type[models.Model], int], ...]) -> str:
+def _insert(shape: tuple[tuple[type[models.Model], int], ...], now: str) -> str:
     """One statement that inserts so many rows of each model, in this order: a chain of CTEs."""
     parts = []
     number = itertools.count(1)
     for model, count in shape:
-        columns = [field.column for field, _ in _fields(model)]
+        columns = [field.column for field, _ in fields_of(model)]
         names = ", ".join(f'"{column}"' for column in columns)
-        rows = (f"({', '.join(f'${next(number)}' for _ in columns)})" for _ in range(count))
+
+        def value(column: str) -> str:
+            return "statement_timestamp()" if column == now else f"${next(number)}"
+
+        rows = (f"({', '.join(map(value, columns))})" for _ in range(count))
         # Table and columns are the models' own names; every value is a parameter.
         parts.append(f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES {", ".join(rows)}')  # noqa: S608
     chained = [f"w{number} AS ({part})" for number, part in enumerate(parts[:-1])]
@@ -113,7 +118,7 @@ def _insert(shape: tuple[tuple[type[models.Model], int], ...]) -> str:
 
 
 @functools.cache
-def _fields(model: type[models.Model]) -> "tuple[tuple[models.Field[Any, Any], Convert], ...]":
+def fields_of(model: type[models.Model]) -> "tuple[tuple[models.Field[Any, Any], Convert], ...]":
     """The columns that an INSERT names (not a key that the database counts), and what makes their values."""
     fields = (field for field in model._meta.concrete_fields if not isinstance(field, models.AutoField))
     return tuple((field, _convert(field)) for field in fields)
@@ -130,13 +135,31 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def rows_insert(groups: Sequence[Sequence[models.Model]]) -> None:
-    """Writes rows of several models, each group of one model, by one statement: all or none."""
+def rows_insert(groups: Sequence[Sequence[models.Model]], *, now: str = "") -> None:
+    """Writes rows of several models, each group of one model, by one statement: all or none.
+
+    `now` names a column that gets the time of the statement by the database's clock.
+    """
     shape = tuple((type(group[0]), len(group)) for group in groups)
     values = [
         convert(getattr(row, field.attname))
         for group in groups
         for row in group
-        for field, convert in _fields(type(row))
+        for field, convert in fields_of(type(row))
+        if field.column != now
     ]
-    _execute(_insert(shape), values)
+    statement_execute(_insert(shape, now), values)
+
+
+_WAITING = """
+SELECT (SELECT count(*) FROM (
+          SELECT 1 FROM execution_run WHERE status = 'pending' AND queue = $1 LIMIT $2) p)
+     + (SELECT count(*) FROM (
+          SELECT 1 FROM execution_run WHERE status = 'waiting_retry' AND queue = $1 LIMIT $2) r)
+"""
+
+
+def waiting_count(queue: str, most: int) -> int:
+    """How many runs of a queue wait; no further than about `most`, each state by its own index."""
+    (count,) = statement_execute(_WAITING, (queue, most)).fetchone() or (0,)
+    return int(count)

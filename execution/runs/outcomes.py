@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from audit.models import Event
 from core.errors import error_object
 from core.json.canonical import canonical
-from execution.models import Status
+from execution.models import Run, Status
 
 CALL_REQUESTED, CALL_COMPLETED, CALL_FAILED = "TOOL_CALL_REQUESTED", "TOOL_CALL_COMPLETED", "TOOL_CALL_FAILED"
 
@@ -44,6 +45,15 @@ class Outcome:
     @property
     def error_code(self) -> str:
         return str(self.error["code"]) if self.error else ""
+
+
+def outcome_set(run: Run, outcome: Outcome, at: datetime, ledger: Event) -> None:
+    """Puts an outcome into a run as its row has it, or will have it: nothing is written."""
+    run.status, run.completed_at, run.duration_ms = outcome.status, at, outcome.duration_ms
+    run.result = outcome.data if outcome.status is Status.COMPLETED else None
+    run.result_hash, run.error, run.resources = outcome.result_hash, outcome.error, dict(outcome.resources)
+    run.warnings = [*run.warnings, *outcome.warnings]
+    run.outcome_leaf, run.sandbox = ledger.leaf, outcome.sandbox
 
 
 def failure(

@@ -8,6 +8,7 @@ from uuid import UUID
 from core.errors import InvalidRequest, ToolHubError
 from registry.models import ToolVersion
 from registry.schemas import pointer
+from toolhub_sdk.package import CONTRACT
 
 MEMBERS: dict[str, type] = {
     "arguments": dict,
@@ -129,6 +130,13 @@ def bounds_of(version: ToolVersion, request: CallRequest) -> Bounds:
     if request.isolation_level == "none":
         warnings.append("isolation_level none was ignored: a call may only ask for more isolation.")
     return Bounds(values["timeoutMs"], values["maxOutputBytes"], tuple(warnings))
+
+
+def at_once_of(version: ToolVersion) -> int | None:
+    """How many runs of its tool a version allows at once; None for any number."""
+    bounds = version.definition.get("_meta", {}).get(CONTRACT, {}).get("resourceBounds", {})
+    most = bounds.get("maxConcurrency")
+    return most if isinstance(most, int) else None
 
 
 def isolation_check(version: ToolVersion, request: CallRequest) -> None:

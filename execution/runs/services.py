@@ -13,21 +13,23 @@ from audit.denials import denial_record
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import ToolHubError
+from core.failpoints import failpoint
 from core.json.canonical import CanonicalError, canonical
 from core.metrics import RUNS
 from execution.callbacks.accept import callback_check
 from execution.models import IdempotencyKey, Run, Status
 from execution.runners import call_run
 from execution.runners.call import call_of
-from execution.runs.accept import Accepted, accept_finished, accept_pending
-from execution.runs.claim import claim_this
+from execution.runs.accept import Accepted, accept_finished, accept_pending, run_hand_over
+from execution.runs.begin import Refused, begin_accepted
+from execution.runs.claim import Lease
 from execution.runs.entries import refused_entry
 from execution.runs.events import CANCEL_ASKED, event_add
 from execution.runs.finish import outcome_write
 from execution.runs.outcomes import failure
-from execution.runs.requests import Bounds, CallRequest, bounds_of, isolation_check
+from execution.runs.requests import Bounds, CallRequest, at_once_of, bounds_of, isolation_check
 from execution.runs.states import FINAL
-from execution.runs.worker import run_perform
+from execution.runs.worker import run_carry_out
 from registry.models import ToolVersion
 from registry.schemas import input_validator, problems_of, problems_of_part
 from registry.selectors import ResolvedTool, call_decide, tool_missing, tool_resolve
@@ -212,15 +214,30 @@ def _carry_out(accepted: Accepted, manner: Manner) -> Run:
     quick = accepted.bounds.timeout_ms <= min(manner.wait_s * 1000, settings.INLINE_MAX_MS)
     if not settings.INLINE or manner.detached or not quick or version.runner not in INLINE_RUNNERS:
         return accept_pending(accepted, inline=False)
-    at_once = version.is_pure and not version.uses_network and not accepted.request.callback_url
-    if version.runner == "builtin" and at_once:
+    harmless = version.is_pure and not version.uses_network and not accepted.request.callback_url
+    # Without a row nobody could count how many of a tool's runs there are at once.
+    if version.runner == "builtin" and harmless and at_once_of(version) is None:
         run = accepted.run(inline=True)
         return accept_finished(accepted, run, call_run(call_of(run, inline=True, attempt=1)))
-    run = accept_pending(accepted, inline=True)
-    lease = claim_this(run)
-    if lease:
-        run_perform(lease, inline=True)
+    run, lease = _accept_begun(accepted)
+    if lease and run_carry_out(lease, inline=True) and lease.run.status in FINAL:
+        return lease.run
     return Run.objects.select_related("tool_version").get(pk=run.pk)
+
+
+def _accept_begun(accepted: Accepted) -> tuple[Run, Lease | None]:
+    """Accepts a run and begins it, in one transaction; no lease where it waits for a worker after all."""
+    try:
+        with transaction.atomic():
+            run = accept_pending(accepted, inline=True)
+            lease = begin_accepted(run)
+            if lease is None:  # a cap is full
+                run_hand_over(run)
+            failpoint("start.before")
+    except Refused:  # revoked this very moment: the run's outcome says so
+        return accept_pending(accepted, inline=False), None
+    failpoint("start.after")
+    return run, lease
 
 
 def run_cancel(*, by: Actor, run: Run) -> bool:

@@ -1,6 +1,7 @@
 """A run's states: one table, from which the code, the triggers and the docs page are made.
 
-`transition` is the only writer of a run's status.
+`transition` is the only writer of a run's status; the hot path's statements have their part of it from
+`move_sql`.
 """
 
 from dataclasses import dataclass
@@ -61,9 +62,22 @@ def transition(rows: QuerySet[Run], *, source: Status, target: Status, who: str,
     A compare-and-set: returns how many moved, 0 when somebody else was first. Raises ValueError
     for a move that is not in TABLE.
     """
+    _check(source, target, who)
+    return rows.filter(status=source).update(status=target, **changes)
+
+
+def move_sql(*, source: Status, target: Status, who: str) -> tuple[str, str]:
+    """The condition and the assignment of a compare-and-set, for an UPDATE of the hot path.
+
+    Raises ValueError for a move that is not in TABLE.
+    """
+    _check(source, target, who)
+    return f"status = '{source.value}'", f"status = '{target.value}'"
+
+
+def _check(source: Status, target: Status, who: str) -> None:
     if (source, target, who) not in _ALLOWED:
         raise ValueError(f"{who} may not move a run from {source} to {target}.")
-    return rows.filter(status=source).update(status=target, **changes)
 
 
 def _pairs() -> str:
@@ -117,6 +131,13 @@ CREATE TRIGGER execution_run_guard BEFORE UPDATE OF {columns} ON execution_run
         ]
     changed = _outcome_changed("IS NOT", expiring=expiring)
     return [
+        "DROP TRIGGER IF EXISTS execution_run_guard_insert",
+        # INSERT OR REPLACE would put another run in the place of one that has its outcome.
+        (
+            "CREATE TRIGGER execution_run_guard_insert BEFORE INSERT ON execution_run "
+            "WHEN EXISTS (SELECT 1 FROM execution_run WHERE id = NEW.id) "
+            "BEGIN SELECT RAISE(ABORT, 'there is a run with this id'); END"
+        ),
         "DROP TRIGGER IF EXISTS execution_run_guard_outcome",
         "DROP TRIGGER IF EXISTS execution_run_guard_status",
         (

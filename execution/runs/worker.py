@@ -1,4 +1,4 @@
-"""Carrying a claimed run out: gates, start, runner, finish. Used by workers and by web processes alike."""
+"""Carrying a claimed run out: runner and finish. Used by workers and by web processes alike."""
 
 import logging
 from datetime import UTC, datetime
@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from execution.models import Status
 from execution.runners import call_run
 from execution.runners.call import call_of
-from execution.runs.claim import Lease, claim_next, lease_start
+from execution.runs.begin import begin_next
+from execution.runs.claim import Lease, lease_start
 from execution.runs.finish import run_finish
 from execution.runs.gates import gate
 from execution.runs.heart import HEART
@@ -19,8 +20,9 @@ log = logging.getLogger(__name__)
 def queue_work(queue: str) -> int:
     """Carries out what is due in a queue until nothing is; returns how many runs that were."""
     done = 0
-    while lease := claim_next(queue):
-        run_perform(lease)
+    while (begun := begin_next(queue)) is not None:
+        if begun.lease:
+            run_carry_out(begun.lease)
         done += 1
     return done
 
@@ -30,12 +32,17 @@ def run_perform(lease: Lease, *, inline: bool = False) -> bool:
     refusal = gate(lease.run)
     if refusal is not None:
         return run_finish(lease, refusal)
+    if not lease_start(lease):
+        log.warning("run %s: the lease was lost before the start", lease.run.pk)
+        return False
+    return run_carry_out(lease, inline=inline)
+
+
+def run_carry_out(lease: Lease, *, inline: bool = False) -> bool:
+    """Takes a run whose start is committed to its outcome. True when this attempt's outcome was recorded."""
     call = call_of(lease.run, inline=inline, attempt=lease.attempt)
     call.emit = Partials(lease).add
     with HEART.beating(lease, call):
-        if not lease_start(lease):
-            log.warning("run %s: the lease was lost before the start", lease.run.pk)
-            return False
         call.moment = lease.run.started_at
         try:
             outcome = call_run(call)

@@ -30,9 +30,21 @@ def triggers() -> set[str]:
 def test_the_triggers_are_there_after_all_migrations() -> None:
     expected = {
         "postgresql": {"execution_run_guard"},
-        "sqlite": {"execution_run_guard_outcome", "execution_run_guard_status"},
+        "sqlite": {f"execution_run_guard_{what}" for what in ("insert", "outcome", "status")},
     }
     assert triggers() == expected[connection.vendor]
+
+
+def test_no_other_run_is_put_in_the_place_of_one(make_run: MakeRun) -> None:
+    """SQLite's INSERT OR REPLACE; PostgreSQL has nothing like it."""
+    run = make_run(status=Status.COMPLETED, result=1)
+    if connection.vendor != "sqlite":
+        return
+    columns = ", ".join(f'"{field.column}"' for field in Run._meta.concrete_fields if field.name != "result")
+    copied = f"SELECT {columns}, '2' FROM execution_run"
+    with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"INSERT OR REPLACE INTO execution_run ({columns}, result) {copied}")
+    assert Run.objects.get().result == run.result == 1
 
 
 @pytest.fixture

@@ -118,10 +118,10 @@ def test_a_connection_given_back_in_a_transaction_loses_no_row() -> None:
         own.ensure_connection()
         own.set_autocommit(False)
         own.close()
-        hotpath._execute("CREATE TABLE hotpath_kept (seq int)", ())
-        hotpath._execute("INSERT INTO hotpath_kept VALUES (7)", ())
-        assert hotpath._execute("SELECT seq FROM hotpath_kept", ()).fetchall() == [(7,)]
-        hotpath._execute("DROP TABLE hotpath_kept", ())
+        hotpath.statement_execute("CREATE TABLE hotpath_kept (seq int)", ())
+        hotpath.statement_execute("INSERT INTO hotpath_kept VALUES (7)", ())
+        assert hotpath.statement_execute("SELECT seq FROM hotpath_kept", ()).fetchall() == [(7,)]
+        hotpath.statement_execute("DROP TABLE hotpath_kept", ())
     finally:
         own.close_pool()
         connections["default"] = kept

@@ -9,6 +9,8 @@ from execution.models import Run, Status
 from execution.runs.invariants import invariants_check
 from execution.runs.requests import CallRequest
 from execution.runs.services import Manner, run_submit
+from security.models import Token, User
+from security.services import token_revoke
 from security.tokens import principal_find
 from tests.faults.conftest import Execute
 from tests.processes import Processes, wait_for
@@ -33,8 +35,6 @@ def submitted(token: str, tool: str, file: Path, **more: float) -> Run:
 
 # place, tool, the run's end, how often the world saw it
 WORKER = [
-    ("claim.before", "world_once", Status.COMPLETED, 1),
-    ("claim.after", "world_once", Status.COMPLETED, 1),
     ("start.before", "world_once", Status.COMPLETED, 1),
     ("start.after", "world_once", Status.OUTCOME_UNKNOWN, 0),
     ("start.after", "world_again", Status.COMPLETED, 1),
@@ -56,6 +56,25 @@ def test_a_worker_that_dies_leaves_one_outcome(
     wait_for(lambda: not file.exists(), 60)
     wait_for(lambda: Run.objects.filter(pk=run.pk, status=end).exists(), 60)
     assert executions_of(trace)[str(run.pk)] == seen
+    assert invariants_check().faults == {}
+
+
+# A run whose right was lost: it is claimed by itself, and ended without a start.
+@pytest.mark.parametrize("place", ["claim.before", "claim.after", "finish.before", "finish.after"])
+def test_a_worker_that_dies_over_a_run_that_may_not_start_leaves_one_outcome(
+    hub: Processes, world_token: str, tmp_path: Path, place: str
+) -> None:
+    env, file = armed(tmp_path, place)
+    trace = tmp_path / "trace"
+    run = submitted(world_token, "world_once", trace)
+    token_revoke(by=User.objects.get(), token=Token.objects.get())
+    hub.worker(**env)
+    hub.steward()
+    wait_for(lambda: not file.exists(), 60)
+    wait_for(lambda: Run.objects.filter(pk=run.pk, status=Status.FAILED).exists(), 60)
+    row = Run.objects.get(pk=run.pk)
+    assert ((row.error or {})["code"], row.started_at) == ("PERMISSION_DENIED", None)
+    assert not executions_of(trace)
     assert invariants_check().faults == {}
 
 
@@ -83,7 +102,12 @@ def test_a_steward_that_dies_while_it_reaps_takes_nothing_with_it(
 def test_a_web_process_that_dies_before_accepting_leaves_nothing(
     hub: Processes, execute: Execute, tmp_path: Path
 ) -> None:
-    for number, (place, tool) in enumerate([("accept.before", "world_once"), ("short.before", "world_pure")]):
+    before = [
+        ("accept.before", "world_once"),
+        ("start.before", "world_quick"),
+        ("short.before", "world_pure"),
+    ]
+    for number, (place, tool) in enumerate(before):
         folder = tmp_path / str(number)
         folder.mkdir()
         env, file = armed(folder, place)
@@ -124,9 +148,8 @@ def test_a_call_whose_answer_was_lost_gives_the_same_run_again(
     assert invariants_check().faults == {}
 
 
-# An inline run that is not pure: the web process claims, starts and finishes it itself.
+# An inline run that is not pure: the web process accepts and starts it by one commit, and finishes it by another.
 INLINE = [
-    ("claim.after", Status.COMPLETED, 1),
     ("start.after", Status.OUTCOME_UNKNOWN, 0),
     ("finish.before", Status.OUTCOME_UNKNOWN, 1),
     ("finish.after", Status.COMPLETED, 1),

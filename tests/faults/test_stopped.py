@@ -37,10 +37,11 @@ def test_the_late_finish_of_a_repeated_run_is_an_event_and_not_the_outcome(
     hub.signal(sleeper, SIGSTOP)
     hub.steward()
     hub.worker()
-    ended(run, Status.COMPLETED)
-    hub.signal(sleeper, SIGCONT)
+    wait_for(lambda: executions_of(tmp_path / "trace")[str(run.pk)] == 2, 60)
+    hub.signal(sleeper, SIGCONT)  # it finishes while another works on the same run
     late = wait_for(lambda: RunEvent.objects.filter(run=run, kind=LATE_RESULT).first(), 60)
     assert late.data == {"attempt": 1, "status": "completed"}
+    ended(run, Status.COMPLETED)
     assert Run.objects.get(pk=run.pk).result == 2
     assert executions_of(tmp_path / "trace") == {str(run.pk): 2}
     assert invariants_check().faults == {}

@@ -285,7 +285,7 @@ def test_a_chain_goes_on_when_a_worker_has_finished_a_call(
 ) -> None:
     settings.INLINE = False
     rung = threading.Semaphore(0)
-    monkeypatch.setattr("execution.runs.accept.ring", lambda queue: rung.release())
+    monkeypatch.setattr("execution.runs.bells.ring", lambda queue: rung.release())
 
     def work() -> None:
         for _ in range(2):

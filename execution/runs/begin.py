@@ -1,0 +1,120 @@
+"""Beginning: choice, claim, rights and start of a run in one transaction, which stands before any effect."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from core.failpoints import failpoint
+from execution.models import Run, RunEvent
+from execution.runs import hotpath, hotwork
+from execution.runs.caps import Choice, caps_hold
+from execution.runs.choice import choice_make
+from execution.runs.claim import Lease, claim_make, claim_this, lease_start, start_mark, worker_name
+from execution.runs.events import CLAIMED, STARTED
+from execution.runs.finish import run_finish
+from execution.runs.gates import gate, judge
+from execution.runs.outcomes import CALL_REQUESTED, Outcome
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A run that was claimed. Without a lease it has ended already: it may not start any more."""
+
+    lease: Lease | None
+
+
+class Refused(Exception):
+    """Takes the claim back: what may not start is ended by the long way."""
+
+    def __init__(self, run_id: uuid.UUID) -> None:
+        self.run_id = run_id
+
+
+class _Taken(Exception):
+    """Takes the claim back: somebody else took the run, or the last place under its cap."""
+
+
+def begin_next(queue: str) -> Begun | None:
+    """Begins the fairest due run of a queue; None when nothing is due, or no cap is free."""
+    while True:
+        try:
+            with transaction.atomic():
+                choice = choice_make(queue)
+                if choice is None:
+                    return None
+                lease = _begin(choice)
+                failpoint("start.before")
+        except _Taken:
+            continue
+        except Refused as refused:
+            return Begun(_begin_apart(refused.run_id))
+        failpoint("start.after")
+        return Begun(lease)
+
+
+def begin_accepted(run: Run) -> Lease | None:
+    """Begins a run in the transaction that accepts it; None where a cap is full.
+
+    Raises Refused when a right was lost since it was decided, for the caller's transaction to be taken back.
+    """
+    choice = Choice(run.pk, run.persona_id, run.tool, run.session, run.at_once)
+    try:
+        return _begin(choice)
+    except _Taken:
+        return None
+
+
+def _begin(choice: Choice) -> Lease:
+    if not caps_hold(choice):
+        raise _Taken
+    lease, refusal = (_begin_at_once if hotpath.is_served() else _begin_by_steps)(choice.run_id)
+    if refusal is not None:
+        raise Refused(choice.run_id)
+    return lease
+
+
+def _begin_by_steps(run_id: uuid.UUID) -> tuple[Lease, Outcome | None]:
+    lease = claim_make(Run.objects.filter(pk=run_id))
+    if lease is None:
+        raise _Taken
+    refusal = gate(lease.run)
+    if refusal is None:
+        start_mark(lease)
+    return lease, refusal
+
+
+def _begin_at_once(run_id: uuid.UUID) -> tuple[Lease, Outcome | None]:
+    token, now, worker = uuid.uuid4(), timezone.now(), worker_name()
+    begun = hotwork.run_begin(run_id, token, now, worker)
+    if begun is None:
+        raise _Taken
+    run, facts = begun
+    number = {"attempt": run.attempt}
+    steps: tuple[tuple[str, datetime, dict[str, Any]], ...] = (
+        (CALL_REQUESTED, run.created_at, {}),
+        (CLAIMED, now, {**number, "worker": worker}),
+        (STARTED, now, number),
+    )
+    events = [
+        RunEvent(run_id=run.pk, seq=seq, kind=kind, at=at, data=data)
+        for seq, (kind, at, data) in enumerate(steps, start=1)
+    ]
+    # A run that has more events behind it than these is finished by reading them.
+    known = tuple(events) if run.events_count == len(events) else None
+    return Lease(run, token, run.attempt, known), judge(run, facts.rights, facts.found)
+
+
+def _begin_apart(run_id: uuid.UUID) -> Lease | None:
+    """Claims first and looks then, so that a run that may not start ends without a start."""
+    lease = claim_this(Run(pk=run_id))
+    if lease is None:
+        return None
+    refusal = gate(lease.run)
+    if refusal is None:  # the right came back meanwhile
+        return lease if lease_start(lease) else None
+    run_finish(lease, refusal)
+    return None

@@ -1,0 +1,215 @@
+"""The worker's prepared statements, on PostgreSQL: choose a run, begin it, finish it.
+
+Each does in one statement what `claim.py` and `finish.py` do through the ORM elsewhere. A run that is
+unusual in any way (it has more events than expected, or another owner) makes `finished_write` answer
+False, and the ordinary way finds out why.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+from django.db import connection, models
+
+from audit.models import Event
+from core.fields import CanonicalJSONField
+from core.json.canonical import canonical
+from execution.models import Run, Status
+from execution.runs.caps import Choice
+from execution.runs.events import CLAIMED, STARTED
+from execution.runs.hotpath import fields_of, statement_execute, version_kept
+from execution.runs.outcomes import Outcome
+from execution.runs.states import move_sql
+from registry.selectors import ResolvedTool
+from security.decisions import GrantFact, TokenState
+from security.principals import PersonaPrincipal
+
+# Kinds of waiting work (persona and tool) are found by leaps through the index `run_due`: what a claim costs
+# does not grow with the number of runs that wait. Then the fairest kind that has a run whose caps are free.
+_CHOOSE = """
+WITH RECURSIVE kinds AS (
+  (SELECT persona_id, tool, due_at FROM execution_run
+    WHERE status = 'pending' AND queue = $1 AND NOT inline ORDER BY persona_id, tool, due_at LIMIT 1)
+  UNION ALL
+  SELECT n.persona_id, n.tool, n.due_at FROM kinds k CROSS JOIN LATERAL (
+    SELECT r.persona_id, r.tool, r.due_at FROM execution_run r
+     WHERE r.status = 'pending' AND r.queue = $1 AND NOT r.inline
+       AND (r.persona_id, r.tool) > (k.persona_id, k.tool)
+     ORDER BY r.persona_id, r.tool, r.due_at LIMIT 1) n
+), busy AS MATERIALIZED (
+  SELECT persona_id, tool, session FROM execution_run WHERE status = 'running'
+), ranked AS MATERIALIZED (
+  SELECT k.persona_id, k.tool, t.busy AS tool_busy
+    FROM kinds k
+    CROSS JOIN LATERAL (SELECT count(*) AS busy FROM busy b WHERE b.persona_id = k.persona_id) p
+    CROSS JOIN LATERAL (SELECT count(*) AS busy FROM busy b WHERE b.tool = k.tool) t
+   WHERE k.due_at <= statement_timestamp()
+     AND ($3::integer = 0 OR p.busy < $3) AND ($4::integer = 0 OR (SELECT count(*) FROM busy) < $4)
+   ORDER BY p.busy, t.busy, k.due_at
+)
+SELECT one.id, one.persona_id, one.tool, one.session, one.at_once FROM ranked CROSS JOIN LATERAL (
+  SELECT r.id, r.persona_id, r.tool, r.session, r.at_once FROM execution_run r
+   WHERE r.status = 'pending' AND r.queue = $1 AND NOT r.inline
+     AND r.persona_id = ranked.persona_id AND r.tool = ranked.tool AND r.due_at <= statement_timestamp()
+     AND (r.at_once IS NULL OR ranked.tool_busy < r.at_once)
+     AND (r.session = '' OR $2::integer = 0 OR $2 > (
+       SELECT count(*) FROM busy b WHERE b.persona_id = r.persona_id AND b.session = r.session))
+   ORDER BY r.due_at, r.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED) one
+ LIMIT 1
+"""
+
+_BEGIN = """
+WITH moved AS (
+  UPDATE execution_run SET {target}, attempt = attempt + 1, lease_token = $2, lease_boot = '',
+         lease_ends = EXTRACT(EPOCH FROM clock_timestamp())::double precision + $3::double precision,
+         started_at = $4, events_count = events_count + 2
+   WHERE id = $1 AND {source} RETURNING *
+), tried AS (
+  INSERT INTO execution_attempt
+         (run_id, number, lease_token, worker, claimed_at, started_at, status, error_code)
+  SELECT id, attempt, $2, $5, $4, $4, '', '' FROM moved
+), told AS (
+  INSERT INTO execution_runevent (run_id, seq, kind, at, data)
+  SELECT id, events_count - 1, '{claimed}', $4::timestamptz,
+         '{{"attempt":' || attempt || ',"worker":' || $6::text || '}}' FROM moved
+  UNION ALL
+  SELECT id, events_count, '{started}', $4, '{{"attempt":' || attempt || '}}' FROM moved
+)
+SELECT {columns}, v.state, v.state_reason, k.name,
+       p.name, p.is_active, t.id, t.revoked_at IS NOT NULL, u.id, u.username, u.is_active,
+       EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.tool_id = o.id),
+       EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.package_id = k.id),
+       (SELECT array_agg(g.capability ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
+       (SELECT array_agg(g.expires_at ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id)
+  FROM moved m
+  JOIN security_persona p ON p.id = m.persona_id
+  LEFT JOIN security_token t ON t.id = m.token_id
+  LEFT JOIN security_user u
+    ON u.id = CASE WHEN m.token_id IS NULL THEN m.responsible_id ELSE t.responsible_id END
+  JOIN registry_toolversion v ON v.id = m.tool_version_id
+  JOIN registry_tool o ON o.id = v.tool_id
+  JOIN registry_package k ON k.id = o.package_id
+"""
+
+_FINISH = """
+WITH moved AS (
+  UPDATE execution_run SET {target}, completed_at = $4, duration_ms = $5, result = $6, result_hash = $7,
+         error = $8, resources = $9, warnings = $10, outcome_leaf = $11, events_count = $3,
+         sandbox = $16
+   WHERE id = $1 AND lease_token = $2 AND events_count = $3 - 1 AND {source} RETURNING id
+), tried AS (
+  UPDATE execution_attempt a SET finished_at = $12, status = '{status}', error_code = $13
+    FROM moved WHERE a.run_id = moved.id AND a.lease_token = $2
+), told AS (
+  INSERT INTO execution_runevent (run_id, seq, kind, at, data)
+  SELECT id, $3, $14, $15, '{{}}' FROM moved
+), kept AS (
+  INSERT INTO audit_event ({ledger}) SELECT {values} FROM moved
+)
+SELECT pg_notify('{channel}', id::text) FROM moved
+"""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Whose rights a run stands on now, and the version with what assigns it now."""
+
+    rights: tuple[PersonaPrincipal, TokenState] | None
+    found: ResolvedTool
+
+
+def run_choose(queue: str) -> Choice | None:
+    """Locks the fairest due run of a queue whose caps are free, passing over what others have locked."""
+    caps = (settings.SESSION_RUNS_MAX, settings.PERSONA_RUNS_MAX, settings.HUB_RUNS_MAX)
+    row = statement_execute(_CHOOSE, (queue, *caps)).fetchone()
+    return Choice(*row) if row else None
+
+
+def run_begin(run_id: UUID, token: UUID, at: datetime, worker: str) -> tuple[Run, Facts] | None:
+    """Claims and starts a pending run, with attempt and events, and reads what its rights rest on."""
+    named = canonical(worker).decode()
+    row = statement_execute(_begin(), (run_id, token, float(settings.LEASE_S), at, worker, named)).fetchone()
+    if row is None:
+        return None
+    count = len(_columns())
+    run = Run.from_db(connection.alias, [field.attname for field, _ in _columns()], _read(row[:count]))
+    return run, _facts(run, row[count:])
+
+
+@functools.cache
+def _begin() -> str:
+    source, target = move_sql(source=Status.PENDING, target=Status.RUNNING, who="claim")
+    columns = ", ".join(f'm."{field.column}"' for field, _ in _columns())
+    return _BEGIN.format(source=source, target=target, columns=columns, claimed=CLAIMED, started=STARTED)
+
+
+@functools.cache
+def _columns() -> "tuple[tuple[models.Field[Any, Any], bool], ...]":
+    """A run's columns, and which of them hold JSON."""
+    return tuple((field, isinstance(field, CanonicalJSONField)) for field in Run._meta.concrete_fields)
+
+
+def _read(values: Sequence[Any]) -> list[Any]:
+    return [
+        orjson.loads(value) if is_json and value is not None else value
+        for value, (_, is_json) in zip(values, _columns(), strict=True)
+    ]
+
+
+def _facts(run: Run, row: Sequence[Any]) -> Facts:
+    state, reason, package, persona, persona_active, token_id, revoked, *rest = row
+    responsible_id, responsible, responsible_active, by_tool, by_package, capabilities, expiries = rest
+    run.tool_version = version_kept(run.tool_version_id, state, reason)
+    found = ResolvedTool(
+        run.tool_version, "by name" if by_tool else f"with the package {package}" if by_package else None
+    )
+    if responsible_id is None:
+        return Facts(None, found)
+    grants = tuple(map(GrantFact, capabilities or (), expiries or ()))
+    who = (run.persona_id, persona, persona_active, token_id, responsible_id, responsible, responsible_active)
+    token_state: TokenState = "none" if token_id is None else "revoked" if revoked else "valid"
+    return Facts((PersonaPrincipal(*who, grants), token_state), found)
+
+
+@functools.cache
+def _finish(status: Status, channel: str) -> str:
+    source, target = move_sql(source=Status.RUNNING, target=status, who="finish")
+    ledger = [field for field, _ in fields_of(Event)]
+    return _FINISH.format(
+        source=source,
+        target=target,
+        status=status.value,
+        channel=channel,
+        ledger=", ".join(f'"{field.column}"' for field in ledger),
+        values=", ".join(f"${number}::{_type(field)}" for number, field in enumerate(ledger, start=17)),
+    )
+
+
+def _type(field: "models.Field[Any, Any]") -> str:
+    """The column's type for a cast, which would cut what is too long for a varchar with a length."""
+    return str(field.db_type(connection)).partition("(")[0]
+
+
+def finished_write(
+    run: Run, token: UUID, outcome: Outcome, event_at: datetime, ledger: Event, channel: str
+) -> bool:
+    """Writes the outcome of a running run with attempt, event, ledger and notice. False when nothing fits.
+
+    `run.events_count` is what it was before this outcome; a run that has got another event meanwhile is left.
+    """
+    result = outcome.data if outcome.status is Status.COMPLETED else None
+    values: list[Any] = [run.pk, token, run.events_count + 1, event_at, outcome.duration_ms]
+    values += [_json(result), outcome.result_hash, _json(outcome.error), _json(dict(outcome.resources))]
+    values += [_json([*run.warnings, *outcome.warnings]), ledger.leaf, outcome.ended_at, outcome.error_code]
+    values += [outcome.event, event_at, _json(outcome.sandbox)]
+    values += [convert(getattr(ledger, field.attname)) for field, convert in fields_of(Event)]
+    return statement_execute(_finish(outcome.status, channel), values).fetchone() is not None
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else canonical(value).decode()

@@ -1,0 +1,193 @@
+"""The worker's prepared statements and the ORM's steps leave the same rows behind; and how few they are."""
+
+import dataclasses
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from audit.models import Event
+from execution.models import Attempt, Run, RunEvent, Status
+from execution.runs import hotpath, hotwork
+from execution.runs.begin import begin_next
+from execution.runs.entries import outcome_entry
+from execution.runs.events import event_add, events_digest
+from execution.runs.finish import run_finish
+from execution.runs.outcomes import success
+from execution.runs.worker import queue_work, run_carry_out
+from registry.models import Package
+from security.services import grant_create
+from tests.execution.fixtures import MakeRun
+
+Call = Callable[..., Any]
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("fx_echo", {"arguments": {"value": {"b": [1.0, 1e16, "é\u2028😀\u0000"], "a": None}}}),
+    ("fx_echo", {"arguments": {"value": None}, "limits": {"timeoutMs": 900_000}}),
+    ("fx_boom", {"arguments": {}, "context": {"session_id": "s"}}),
+    ("fx_refuse", {"arguments": {"details": {"x": [1, 2.5]}}}),
+    ("fx_big", {"arguments": {"size": 500}}),
+    ("fx_capable", {"arguments": {}}),
+]
+TIMES = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}")
+
+
+def left_behind(run: Run) -> dict[str, Any]:
+    """All rows of a run, without what no two runs share: keys, times, hashes over times and salts."""
+    rows = {
+        "run": Run.objects.filter(pk=run.pk).values(),
+        "attempts": Attempt.objects.filter(run=run).values(),
+        "events": RunEvent.objects.filter(run=run).values(),
+        "ledger": Event.objects.filter(run_id=run.pk).order_by("id").values(),
+    }
+    return {
+        name: [{key: _alike(value) for key, value in row.items()} for row in found]
+        for name, found in rows.items()
+    }
+
+
+def _alike(value: Any) -> Any:
+    if isinstance(value, str):
+        text = TIMES.sub("…", value)
+        return re.sub(r'"duration_ms":[\d.]+', '"duration_ms":0', text)
+    if isinstance(value, bool | int | list) or value is None:
+        return value
+    if isinstance(value, dict):
+        return {key: _alike(one) if key != "cpu_ms" else 0 for key, one in value.items()}
+    return type(value).__name__
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("tool", "body"), CALLS)
+def test_they_leave_what_the_orm_would(
+    call: Call,
+    fx: Package,
+    admin: Any,
+    persona: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tool: str,
+    body: dict[str, Any],
+) -> None:
+    grant_create(by=admin, persona=persona, capability="file", reason="test")
+    found = []
+    for served in (hotpath.is_served(), False):
+        monkeypatch.setattr(hotpath, "is_served", lambda served=served: served)
+        assert call(tool, body=body, HTTP_PREFER="respond-async").status_code == 202
+        run = Run.objects.latest("id")
+        Run.objects.filter(pk=run.pk).update(due_at="2026-01-01T00:00:00Z")
+        assert queue_work("default") == 1
+        found.append(left_behind(run))
+    for name in found[0]:
+        counted = [
+            [{k: v for k, v in row.items() if k != "id" or name == "run"} for row in one[name]]
+            for one in found
+        ]
+        assert counted[0] == counted[1]
+    assert len(found[0]["events"]) == 4
+    assert len(found[0]["ledger"]) == 2
+
+
+@pytest.mark.django_db
+def test_what_held_the_tool_and_what_it_used_are_kept(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime.now(UTC)
+    outcome = dataclasses.replace(
+        success([1], started_at=now, ended_at=now, duration_ms=1.5),
+        sandbox={"level": "strict", "why": "asked"},
+        resources={"memory": 1},
+        warnings=("late",),
+    )
+    found = []
+    for served in (hotpath.is_served(), False):
+        run = make_run(events_count=1, warnings=["first"], due_at="2026-01-01T00:00:00Z")
+        begun = begin_next("default")
+        assert begun
+        assert begun.lease
+        monkeypatch.setattr(hotpath, "is_served", lambda served=served: served)
+        assert run_finish(begun.lease, outcome)
+        kept = Run.objects.get(pk=run.pk)
+        found.append((kept.sandbox, kept.resources, kept.warnings, kept.result, kept.duration_ms))
+    assert (
+        found[0]
+        == found[1]
+        == ({"level": "strict", "why": "asked"}, {"memory": 1}, ["first", "late"], [1], 1.5)
+    )
+
+
+@pytest.mark.django_db
+def test_the_ledger_commits_to_the_events_as_they_are_read_later(call: Call, fx: Package) -> None:
+    call("fx_echo", {"value": 1}, HTTP_PREFER="respond-async")
+    Run.objects.update(due_at="2026-01-01T00:00:00Z")
+    begun = begin_next("default")
+    assert begun
+    assert begun.lease
+    run_carry_out(begun.lease)
+    run = Run.objects.get()
+    written = Event.objects.get(run_id=run.pk, kind="run.outcome")
+    events = list(RunEvent.objects.filter(run=run))
+    from_rows = outcome_entry(run, _outcome_of(run), events_digest(events)).data["events"]
+    assert f'"events":"{from_rows}"' in written.canonical
+
+
+def _outcome_of(run: Run) -> Any:
+    class Told:
+        status, sandbox = Status(run.status), None
+        duration_ms, error, result_hash = run.duration_ms, run.error, bytes(run.result_hash or b"")
+
+    return Told
+
+
+@pytest.mark.django_db
+def test_an_event_that_came_meanwhile_stands_under_the_commitment_too(make_run: MakeRun) -> None:
+    make_run(events_count=1)
+    begun = begin_next("default")
+    assert begun
+    assert begun.lease
+    event_add(begun.lease.run.pk, "SOMETHING", {})
+    assert run_carry_out(begun.lease)
+    run = Run.objects.get()
+    assert (run.status, run.events_count) == (Status.COMPLETED, 5)
+    assert [event.seq for event in RunEvent.objects.all()] == [2, 3, 4, 5]
+
+
+@pytest.mark.django_db
+def test_a_finish_under_another_lease_writes_nothing(make_run: MakeRun) -> None:
+    make_run(events_count=1)
+    begun = begin_next("default")
+    assert begun
+    assert begun.lease
+    Run.objects.update(lease_token="01900000-0000-7000-8000-000000000000")
+    assert run_carry_out(begun.lease) is False
+    run = Run.objects.get()
+    assert (run.status, run.result, run.outcome_leaf) == (Status.RUNNING, None, None)
+    assert not Event.objects.filter(kind="run.outcome").exists()
+    assert RunEvent.objects.last().kind == "LATE_RESULT"  # type: ignore[union-attr]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_costs_a_worker_three_statements_and_two_commits(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Choose and begin are one transaction; finish is one statement. The last choice finds nothing."""
+    if not hotpath.is_served():
+        pytest.skip("SQLite is served by the ORM")
+    for _ in range(5):
+        make_run(events_count=1)
+    statements: list[str] = []
+    execute = hotpath.statement_execute
+
+    def counted(statement: str, values: Any) -> Any:
+        statements.append(statement)
+        return execute(statement, values)
+
+    monkeypatch.setattr(hotwork, "statement_execute", counted)
+    with CaptureQueriesContext(connection) as queries:
+        assert queue_work("default") == 5
+    assert len(statements) == 5 * 3 + 1
+    said = [query["sql"] for query in queries.captured_queries]
+    assert said == ["BEGIN", "COMMIT"] * 6
+    assert Run.objects.filter(status=Status.COMPLETED).count() == 5
