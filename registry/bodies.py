@@ -3,7 +3,7 @@
 from typing import Any
 
 from core.errors import InvalidRequest, ToolHubError
-from registry.schemas import ERRORS_SHOWN, Validator, pointer
+from registry.schemas import ERRORS_SHOWN, TOO_LARGE, Validator, pointer
 
 
 def body_check(validator: Validator, value: Any, at: str = "") -> None:
@@ -15,7 +15,10 @@ def body_check(validator: Validator, value: Any, at: str = "") -> None:
     if validator.is_valid(value):
         return
     unknown, unfit = [], []
-    for error in validator.iter_errors(value):
+    found = validator.errors(value)
+    if found is None:
+        unfit.append({"pointer": at + pointer(validator.culprit(value)), "message": TOO_LARGE})
+    for error in found or ():
         place = at + pointer(error.instance_path)
         if error.kind.name == "additionalProperties":
             unknown += [place + pointer([name]) for name in error.kind.as_dict()["unexpected"]]

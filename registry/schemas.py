@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from core.errors import InvalidRequest
-from toolhub_sdk.checks.engine import Validator, compiled
+from toolhub_sdk.checks.engine import Validator
 from toolhub_sdk.checks.problem import pointer
-from toolhub_sdk.checks.schemas import schema_problems
+from toolhub_sdk.checks.schemas import schema_compile
 
 __all__ = [
     "ERRORS_SHOWN",
@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 ERRORS_SHOWN = 20
+TOO_LARGE = "This does not fit the schema; it is too large to say where."
 # What these say of an object holds whatever the values of its members are.
 _MEMBER_KEYWORDS = frozenset({"required", "additionalProperties", "minProperties", "maxProperties"})
 
@@ -34,35 +35,42 @@ def validator_build(schema: Mapping[str, Any]) -> Validator:
     Raises InvalidRequest when it is none, refers outside itself or is beyond the budgets of
     `toolhub_sdk.checks.schemas`; nothing is ever fetched.
     """
-    problems = schema_problems(schema)
-    if problems:
+    made = schema_compile(schema)
+    if isinstance(made, list):
         raise InvalidRequest(
-            f"The schema is not valid here: {problems[0].message}",
-            errors=[{"pointer": each.pointer, "message": each.message} for each in problems[:ERRORS_SHOWN]],
-            suggestions=[problems[0].remedy],
+            f"The schema is not valid here: {made[0].message}",
+            errors=[{"pointer": each.pointer, "message": each.message} for each in made[:ERRORS_SHOWN]],
+            suggestions=[made[0].remedy],
         )
-    return compiled(schema)
+    return made
 
 
 def problems_of(validator: Validator, value: Any) -> list[dict[str, str]]:
-    """What does not fit, as `{pointer, message}`, at most 20; empty when all does."""
+    """What does not fit, as `{pointer, message}`, at most 20; empty when all does.
+
+    For a large value only the first member that is wrong, when one alone is.
+    """
     if validator.is_valid(value):
         return []
-    found = []
-    for error in validator.iter_errors(value):
-        found.append({"pointer": pointer(error.instance_path), "message": error.message[:300]})
-        if len(found) == ERRORS_SHOWN:
-            break
-    return found
+    errors = validator.errors(value)
+    if errors is None:
+        return [{"pointer": pointer(validator.culprit(value)), "message": TOO_LARGE}]
+    return [
+        {"pointer": pointer(error.instance_path), "message": error.message[:300]}
+        for error in errors[:ERRORS_SHOWN]
+    ]
 
 
 def problems_of_part(
     validator: Validator, value: Mapping[str, Any], missing: Collection[str]
 ) -> list[dict[str, str]]:
-    """As `problems_of` for an object whose `missing` members come later: only what they cannot mend."""
+    """As `problems_of` for an object whose `missing` members come later: only what they cannot mend.
+
+    What is too large to be explained is left to the check of the whole.
+    """
     whole = {**dict.fromkeys(missing), **value}
     found = []
-    for error in validator.iter_errors(whole):
+    for error in validator.errors(whole) or ():
         path = error.instance_path
         mended_later = path[0] in missing if path else error.kind.name not in _MEMBER_KEYWORDS
         if not mended_later:

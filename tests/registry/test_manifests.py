@@ -453,3 +453,19 @@ def test_another_validator_finds_the_same_of_the_schema(made: Callable[[], dict[
     oracle = jsonschema.Draft202012Validator(json.loads(FILE.read_text(encoding="utf-8")))
     assert oracle.is_valid(GOOD)
     assert not oracle.is_valid(made())
+
+
+@pytest.mark.parametrize(
+    ("made", "at"),
+    [
+        ({**GOOD, "tools": [1] * 100_000}, "/tools"),
+        ({**GOOD, "keywords": [1] * 300_000}, "/keywords"),
+        ({**GOOD, "tools": [{**TOOL, "icons": [1] * 300_000}]}, "/tools/0/icons"),
+        ({**GOOD, **{f"k{n}": 1 for n in range(100_000)}}, ""),
+    ],
+    ids=["tools", "keywords", "icons", "members"],
+)
+def test_a_manifest_with_very_many_faults_is_refused_with_few(made: dict[str, Any], at: str) -> None:
+    found = pointers(made)
+    assert at in found
+    assert len(found) <= 100

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from core.errors import InvalidRequest
-from registry.schemas import pointer, problems_of, validator_build
+from registry.schemas import TOO_LARGE, pointer, problems_of, validator_build
 
 
 @pytest.mark.parametrize(
@@ -116,3 +116,37 @@ def test_a_recursive_schema_ends() -> None:
 def test_a_pattern_that_cannot_run_in_linear_time_is_refused(pattern: str) -> None:
     with pytest.raises(InvalidRequest):
         validator_build({"type": "object", "properties": {"v": {"pattern": pattern}}})
+
+
+LARGE = {"items": [1] * 50_000, "other": "x"}
+ITEMS = {
+    "type": "object",
+    "properties": {"items": {"type": "array", "items": {"type": "string"}}, "other": {"type": "string"}},
+}
+
+
+def test_a_large_value_is_refused_with_the_member_that_is_wrong() -> None:
+    (problem,) = problems_of(validator_build(ITEMS), LARGE)
+    assert problem == {"pointer": "/items", "message": TOO_LARGE}
+
+
+def test_two_wrong_members_of_a_large_value_are_not_told_apart() -> None:
+    (problem,) = problems_of(validator_build(ITEMS), {**LARGE, "other": 5})
+    assert problem["pointer"] == ""
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        # each would make millions of errors if it were explained in full
+        ({"items": {"anyOf": [{"const": number} for number in range(1000)]}}, [-1] * 20_000),
+        ({"items": {"enum": list(range(10_000))}}, [-1] * 20_000),
+        ({"anyOf": [{"items": {"const": number}} for number in range(1000)]}, [-1] * 20_000),
+    ],
+)
+def test_many_branches_over_many_values_are_answered(schema: dict[str, Any], value: Any) -> None:
+    assert problems_of(validator_build(schema), value) == [{"pointer": "", "message": TOO_LARGE}]
+
+
+def test_a_large_value_that_fits_fits() -> None:
+    assert problems_of(validator_build(ITEMS), {"items": ["a"] * 50_000}) == []

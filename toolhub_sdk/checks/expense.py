@@ -13,6 +13,8 @@ from toolhub_sdk.checks.graph import Graph, Node, Path, Step
 
 LOOKS_MAX = 4_000
 WORK_MAX = 300_000
+# So many choices of an `enum` are as dear as a look: each error repeats them.
+CHOICES = 100
 # References that lead to references.
 CHAIN_MAX = 100
 # Arguments are never nested deeper.
@@ -30,8 +32,11 @@ class TooExpensiveError(ValueError):
         self.message = message
 
 
-def expense_check(graph: Graph) -> None:
-    """Raises TooExpensiveError where a place is looked at more than 4,000 times, or a schema is itself."""
+def looks_of(graph: Graph) -> int:
+    """How often one place may be looked at, long lists of choices counted as several looks.
+
+    Raises TooExpensiveError where that is more than 4,000 times, or where a schema is itself.
+    """
     walk = _Walk(graph)
     level = {_key(walk.at(0))}
     seen = set(level)
@@ -40,7 +45,8 @@ def expense_check(graph: Graph) -> None:
         level = following - seen
         seen |= level
         if not level:
-            return
+            break
+    return walk.looks
 
 
 def _key(counts: Mapping[int, int]) -> State:
@@ -48,11 +54,15 @@ def _key(counts: Mapping[int, int]) -> State:
 
 
 class _Walk:
+    """Walks the graph state by state; `looks` is the greatest number of looks so far."""
+
     def __init__(self, graph: Graph) -> None:
         self._nodes = graph.nodes
         self._closed: dict[int, Counter[int]] = {}
+        self._cost: dict[int, int] = {}
         self._open: set[int] = set()
         self._work = 0
+        self.looks = 1
 
     def at(self, number: int) -> Counter[int]:
         """The schemas that apply where this one does, and how often."""
@@ -62,12 +72,16 @@ class _Walk:
         if number in self._open or len(self._open) == CHAIN_MAX:
             raise TooExpensiveError(node.path, "The schema refers to itself, or on and on.")
         self._open.add(number)
+        choices = node.schema.get("enum")
         counts = Counter({number: 1})
+        cost = 1 + (len(choices) // CHOICES if isinstance(choices, list) else 0)
         for other in node.same_place:
             counts.update(self.at(other))
+            cost += self._cost[other]
+            self._look(cost, len(self._closed[other]), node)
+        self._look(cost, 1, node)
         self._open.remove(number)
-        self._check(counts, node)
-        self._closed[number] = counts
+        self._closed[number], self._cost[number] = counts, cost
         return counts
 
     def parts(self, state: Mapping[int, int]) -> Iterator[Counter[int]]:
@@ -86,15 +100,19 @@ class _Walk:
 
     def _part(self, steps: Sequence[tuple[Step, int]]) -> Counter[int]:
         counts: Counter[int] = Counter()
+        cost = 0
         for step, times in steps:
-            for number, each in self.at(step.target).items():
+            applied = self.at(step.target)
+            for number, each in applied.items():
                 counts[number] += each * times
-            self._check(counts, self._nodes[step.target])
+            cost += self._cost[step.target] * times
+            self._look(cost, len(applied), self._nodes[step.target])
         return counts
 
-    def _check(self, counts: Counter[int], node: Node) -> None:
-        self._work += len(counts)
-        if counts.total() > LOOKS_MAX:
+    def _look(self, cost: int, work: int, node: Node) -> None:
+        self._work += work
+        self.looks = max(self.looks, cost)
+        if cost > LOOKS_MAX:
             raise TooExpensiveError(node.path, "Branches over branches: a value could take long to check.")
         if self._work > WORK_MAX:
             raise TooExpensiveError((), "The schema describes too many different places.")

@@ -2,17 +2,23 @@
 
 import difflib
 import functools
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Any
 
-import jsonschema_rs
-
-from toolhub_sdk.checks.engine import Validator, compiled
+from toolhub_sdk.checks.engine import Error, Validator, compiled
+from toolhub_sdk.checks.graph import Path
 from toolhub_sdk.checks.problem import Problem, pointer
 
-FILE = Path(__file__).parent.parent / "toolhub.schema.json"
+FOUND_MAX = 200
+# Errors that may be made for one tool, at 10 to 20 µs each.
+EFFORT = 200_000
+# One more than a manifest may have.
+TOO_MANY = 201
+_TOOL: Mapping[str, Any] = {"name": "tool", "description": "Stands in.", "inputSchema": {"type": "object"}}
+FILE = FilePath(__file__).parent.parent / "toolhub.schema.json"
 """The published JSON Schema of `toolhub.json`."""
 
 
@@ -28,17 +34,45 @@ def _validator() -> Validator:
     return compiled(published_schema())
 
 
+@functools.cache
+def _tool_validator() -> Validator:
+    schema = published_schema()
+    return compiled({"$defs": schema["$defs"], "$ref": "#/$defs/tool"})
+
+
 def form_problems(manifest: Any) -> list[Problem]:
     """What does not fit the published schema, each with the pointer to the member that is wrong, missing or
-    unknown.
+    unknown; at most 200.
     """
     if _validator().is_valid(manifest):
         return []
-    return [problem for error in _validator().iter_errors(manifest) for problem in _in_words(error)]
+    return list(itertools.islice(_found(manifest), FOUND_MAX))
 
 
-def _in_words(error: jsonschema_rs.ValidationError) -> Iterator[Problem]:
-    path = list(error.instance_path)
+def _found(manifest: Any) -> Iterator[Problem]:
+    """The tools one by one: all at once, a large manifest could not be explained."""
+    tools = manifest.get("tools") if isinstance(manifest, dict) else None
+    if not isinstance(tools, list):
+        yield from _explained(_validator(), manifest, ())
+        return
+    yield from _explained(_validator(), {**manifest, "tools": [_TOOL] * len(tools[:TOO_MANY])}, ())
+    for index, definition in enumerate(tools[:TOO_MANY]):
+        yield from _explained(_tool_validator(), definition, ("tools", index))
+
+
+def _explained(validator: Validator, value: Any, above: Path) -> Iterator[Problem]:
+    if validator.is_valid(value):
+        return
+    errors = validator.errors(value, EFFORT)
+    if errors is None:
+        message = "What stands here does not have its form, and is too large to say where."
+        yield Problem(pointer([*above, *validator.culprit(value)]), message, "Make it smaller.")
+    for error in errors or ():
+        yield from _in_words(error, above)
+
+
+def _in_words(error: Error, above: Path) -> Iterator[Problem]:
+    path = [*above, *error.instance_path]
     schema, description = _at(list(error.schema_path)[:-1])
     words = _WORDS.get(error.kind.name)
     details = error.kind.as_dict()

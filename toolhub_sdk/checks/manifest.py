@@ -86,8 +86,11 @@ def _example_problems(schemas: Mapping[str, Any], examples: list[Any], at: str) 
                 continue
             if validators[which].is_valid(example[member]):
                 continue
-            for error in validators[which].iter_errors(example[member]):
-                place = f"{at}/{index}/{member}{pointer(list(error.instance_path))}"
-                yield Problem(
-                    place, f"It does not fit {which}: {error.message[:200]}.", "Mend one of the two."
-                )
+            place = f"{at}/{index}/{member}"
+            errors = validators[which].errors(example[member])
+            if errors is None:
+                place += pointer(validators[which].culprit(example[member]))
+                yield Problem(place, f"It does not fit {which}.", "Mend one of the two.")
+            for error in errors or ():
+                message = f"It does not fit {which}: {error.message[:200]}."
+                yield Problem(f"{place}{pointer(error.instance_path)}", message, "Mend one of the two.")

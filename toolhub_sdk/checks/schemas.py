@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolhub_sdk.checks.engine import Refusal, compiled
-from toolhub_sdk.checks.expense import TooExpensiveError, expense_check
+from toolhub_sdk.checks.engine import Refusal, Validator, compiled
+from toolhub_sdk.checks.expense import TooExpensiveError, looks_of
 from toolhub_sdk.checks.graph import BadReferenceError, Graph, Path
 from toolhub_sdk.checks.problem import Problem, pointer
 
@@ -15,10 +15,16 @@ PATTERN_MAX = 1_000
 
 
 def schema_problems(schema: Mapping[str, Any], at: str = "") -> list[Problem]:
-    """What is wrong with a schema that stands at this JSON Pointer; empty when nothing is.
+    """What is wrong with a schema that stands at this JSON Pointer; empty when nothing is."""
+    found = schema_compile(schema, at)
+    return found if isinstance(found, list) else []
 
-    It is within the budgets (128 KiB, 40 levels, patterns of 1,000 characters), refers only to itself, is
-    cheap to check for any value, and compiles.
+
+def schema_compile(schema: Mapping[str, Any], at: str = "") -> Validator | list[Problem]:
+    """The compiled schema, or what is wrong with it.
+
+    A schema is within the budgets (128 KiB, 40 levels, patterns of 1,000 characters), refers only to itself
+    and is cheap to check for any value.
     """
     if _depth(schema) > DEPTH_MAX:
         return [Problem(at, "The schema is nested too deep.", f"At most {DEPTH_MAX} levels; use $defs.")]
@@ -27,14 +33,14 @@ def schema_problems(schema: Mapping[str, Any], at: str = "") -> list[Problem]:
         return [Problem(at, f"The schema has {size} bytes.", f"Make it at most {BYTES_MAX}.")]
     try:
         graph = Graph(schema)
-        expense_check(graph)
+        looks = looks_of(graph)
     except BadReferenceError as error:
         remedy = "Put what it refers to into the schema's $defs, and refer to it with #/$defs/…"
         return [Problem(at + pointer(error.path), error.message, remedy)]
     except TooExpensiveError as error:
         remedy = "Merge the branches, so that each part of a value is described once."
         return [Problem(at + pointer(error.path), error.message, remedy)]
-    return [*_node_problems(graph, at)] or _compile_problems(schema, at)
+    return [*_node_problems(graph, at)] or _compiled(schema, looks, at)
 
 
 def _depth(value: Any) -> int:
@@ -62,14 +68,13 @@ def _node_problems(graph: Graph, at: str) -> Iterator[Problem]:
                 yield Problem(at + pointer((*node.path, *path)), message, remedy)
 
 
-def _compile_problems(schema: Mapping[str, Any], at: str) -> list[Problem]:
+def _compiled(schema: Mapping[str, Any], looks: int, at: str) -> Validator | list[Problem]:
     try:
-        compiled(schema)
+        return compiled(schema, looks)
     except Refusal as error:
         path = list(getattr(error, "instance_path", ()))
         message = str(getattr(error, "message", error))[:300]
         return [Problem(at + pointer(path), f"No valid JSON Schema: {message}.", _remedy(message))]
-    return []
 
 
 def _remedy(message: str) -> str:

@@ -53,8 +53,11 @@ def example_failure(
     if "result" in example and canonical_text(answer.data) != canonical_text(example["result"]):
         return f"promised {_short(example['result'])}, came {_short(answer.data)}"
     if "outputSchema" in definition:
-        for error in compiled(definition["outputSchema"]).iter_errors(answer.data):
-            return f"the result does not fit outputSchema: {error.message[:SHOWN]}"
+        validator = compiled(definition["outputSchema"])
+        if not validator.is_valid(answer.data):
+            errors = validator.errors(answer.data)
+            why = errors[0].message[:SHOWN] if errors else "it is too large to say where"
+            return f"the result does not fit outputSchema: {why}"
     contract = definition.get("_meta", {}).get(CONTRACT, {})
     if contract.get("determinism") == "deterministic":
         again = tool_call(folder, manifest, definition, example["arguments"], seconds)

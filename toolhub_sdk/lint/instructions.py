@@ -1,5 +1,6 @@
 """Instructions to the model, hidden in what should describe a tool."""
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from toolhub_sdk.lint.invisible import INVISIBLE
 from toolhub_sdk.lint.texts import visible
 
 CHARACTERS_MAX = 20_000
+OFTEN = 64
 
 _ANYONE = r"(?:the |any |your )?(?:users?|humans?|person|people|operator|anyone|anybody|them|admin\w*)"
 _SECRETS = (
@@ -113,12 +115,22 @@ _COMPILED = tuple((what, re.compile(pattern, re.IGNORECASE)) for what, pattern i
 _SPACE = re.compile(r"\s+")
 
 
-def instruction_findings(text: str) -> Iterator[str]:
+def instruction_findings(text: str) -> tuple[str, ...]:
     """A sentence for each kind of instruction found in a text, with the words that show it.
 
     The text is read as a model reads it: compatibility forms, invisible characters and line breaks do not
     hide a word. Of a long text the first 20,000 characters are read.
     """
+    return _found_in(text) if len(text) <= OFTEN else tuple(_findings(text))
+
+
+@functools.lru_cache(maxsize=4096)
+def _found_in(text: str) -> tuple[str, ...]:
+    """Short texts come again and again: keywords and types."""
+    return tuple(_findings(text))
+
+
+def _findings(text: str) -> Iterator[str]:
     plain = unicodedata.normalize("NFKC", INVISIBLE.sub("", text[:CHARACTERS_MAX]))
     plain = _SPACE.sub(" ", plain)
     seen = set()

@@ -40,10 +40,12 @@ def _is_near(name: str, other: str) -> bool:
     return bare.rstrip("s") != bare_other.rstrip("s") and _is_one_slip(bare, bare_other)
 
 
+@functools.lru_cache(maxsize=16_384)
 def _bare(name: str) -> str:
     return _SEPARATORS.sub("", name.lower())
 
 
+@functools.lru_cache(maxsize=16_384)
 def _looks(bare: str) -> str:
     for written, read in _LOOKALIKES:
         bare = bare.replace(written, read)
