@@ -1,0 +1,228 @@
+"""Packages from git: pinned to a commit, read without a checkout; what could act is refused."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.errors import ToolHubError
+from registry.installations.models import Installation
+from registry.installations.services import installation_get, installation_start
+from registry.installations.source_form import Source
+from registry.installations.worker import installations_work
+from security.models import User
+from tests.installations import packages
+from tests.installations.git_server import certificate, git, repository, serving
+
+pytestmark = pytest.mark.django_db
+Fetch = Callable[..., Installation]
+
+
+@pytest.fixture
+def fetch_git(admin: User) -> Fetch:
+    """Brings a repository as far as its review, or its failure."""
+
+    def act(location: str, ref: str = "", path: str = "") -> Installation:
+        one = installation_start(by=admin, source=Source("git", location, ref, path))
+        installations_work()
+        return installation_get(str(one.pk))
+
+    return act
+
+
+@pytest.fixture
+def files_allowed(settings: Any) -> None:
+    settings.GIT_FILES = True
+
+
+@pytest.fixture
+def tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """A certificate that this test's git trusts."""
+    made = certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(made[0]))
+    return made
+
+
+@pytest.fixture
+def server(tmp_path: Path, tls: tuple[Path, Path], settings: Any) -> Iterator[str]:
+    """A server on this machine that the admin allows."""
+    settings.HTTP_ALLOW = ["127.0.0.1"]
+    with serving(tmp_path / "root", tls) as address:
+        yield address
+
+
+def said(one: Installation) -> str:
+    return "\n".join([*(line.text for line in one.lines.all()), str(one.error)])
+
+
+def test_a_tag_a_branch_and_a_commit_are_pinned_to_their_commit(
+    files_allowed: None, fetch_git: Fetch, tmp_path: Path
+) -> None:
+    first = repository(tmp_path / "r", packages.files("1.0.0"), "v1.0.0")
+    second = repository(tmp_path / "r", packages.files("1.1.0"))
+    address = f"file://{tmp_path / 'r'}"
+    for ref, commit, version in (
+        ("v1.0.0", first, "1.0.0"),
+        ("main", second, "1.1.0"),
+        ("", second, "1.1.0"),
+        (second, second, "1.1.0"),
+    ):
+        one = fetch_git(address, ref)
+        assert one.status == "awaiting_review", said(one)
+        assert (one.report["commit"], one.version) == (commit, version)
+
+
+def test_a_folder_of_a_repository_is_a_package_too(
+    files_allowed: None, fetch_git: Fetch, tmp_path: Path
+) -> None:
+    inside = {f"tools/greetings/{path}": content for path, content in packages.files().items()}
+    repository(tmp_path / "r", {**inside, "README": b"more"})
+    one = fetch_git(f"file://{tmp_path / 'r'}", path="tools/greetings")
+    assert (one.status, one.report["files"]) == ("awaiting_review", 2), said(one)
+    assert fetch_git(f"file://{tmp_path / 'r'}", path="tools/none").error["code"] == "SOURCE_FAILED"
+
+
+def test_git_gives_the_same_digest_as_a_zip(
+    files_allowed: None, fetch_git: Fetch, fetch: Fetch, tmp_path: Path
+) -> None:
+    repository(tmp_path / "r", packages.files())
+    assert fetch_git(f"file://{tmp_path / 'r'}").digest == fetch().digest
+
+
+def test_over_https_by_smart_http(server: str, fetch_git: Fetch, tmp_path: Path) -> None:
+    commit = repository(tmp_path / "root" / "r.git", packages.files(), "v1")
+    one = fetch_git(f"{server}/r.git/.git", "v1")
+    assert one.status == "awaiting_review", said(one)
+    assert one.report["commit"] == commit
+
+
+def test_credentials_go_to_their_own_host_and_stand_nowhere(
+    tls: tuple[Path, Path], settings: Any, fetch_git: Fetch, tmp_path: Path
+) -> None:
+    repository(tmp_path / "root" / "r.git", packages.files())
+    settings.HTTP_ALLOW = ["127.0.0.1"]
+    with serving(tmp_path / "root", tls, login="hub:swordfish-7") as address:
+        location = f"{address}/r.git/.git"
+        assert fetch_git(location).error["code"] == "SOURCE_FAILED"
+        settings.GIT_CREDENTIALS = [
+            "https://hub:other-secret-8@example.org",
+            address.replace("https://", "https://hub:swordfish-7@"),
+        ]
+        one = fetch_git(location)
+    assert one.status == "awaiting_review", said(one)
+    assert "swordfish" not in said(one) + str(one.report)
+
+
+def test_a_redirect_is_not_followed(
+    tls: tuple[Path, Path], settings: Any, fetch_git: Fetch, tmp_path: Path
+) -> None:
+    repository(tmp_path / "root" / "r.git", packages.files())
+    settings.HTTP_ALLOW = ["127.0.0.1"]
+    with (
+        serving(tmp_path / "root", tls) as target,
+        serving(tmp_path / "root", tls, redirect=target) as address,
+    ):
+        assert fetch_git(f"{address}/r.git/.git").error["code"] == "SOURCE_FAILED"
+
+
+REFUSED = [
+    "--upload-pack=touch /tmp/pwned",
+    "-oProxyCommand=touch /tmp/pwned",
+    "ext::sh -c touch% /tmp/pwned",
+    "fd::3",
+    "file:///etc",
+    "/etc",
+    "http://example.org/r.git",
+    "git://example.org/r.git",
+    "https://user:password@example.org/r.git",
+    "ssh://-oProxyCommand=x/r",
+    "ssh://git@-oProxyCommand=x/r",
+    "git@example.org:-x; touch /tmp/pwned",
+    "https://example.org/r.git\n--upload-pack=x",
+    "https://example.org/r.git#x",
+]
+
+
+@pytest.mark.parametrize("location", REFUSED)
+def test_an_address_that_is_more_than_an_address_is_refused(fetch_git: Fetch, location: str) -> None:
+    with pytest.raises(ToolHubError) as refused:
+        fetch_git(location)
+    assert refused.value.code == "SOURCE_REFUSED"
+    assert not Installation.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "ref", ["--upload-pack=x", "-x", "a..b", "@{-1}", "a b", "main:refs/heads/x", "a.lock", "+main"]
+)
+def test_a_ref_that_is_more_than_a_ref_is_refused(fetch_git: Fetch, ref: str) -> None:
+    with pytest.raises(ToolHubError) as refused:
+        fetch_git("https://example.org/r.git", ref)
+    assert refused.value.code == "SOURCE_REFUSED"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "169.254.169.254",
+        "10.0.0.1",
+    ],
+)
+def test_an_inside_address_is_refused(fetch_git: Fetch, host: str) -> None:
+    try:
+        code = fetch_git(f"https://{host}/r.git").error["code"]
+    except ToolHubError as error:
+        code = error.code
+    assert code in {"SOURCE_REFUSED", "SOURCE_FAILED"}
+    # "does not resolve" is the only other answer than a refusal.
+    if code == "SOURCE_FAILED":
+        assert "does not resolve" in str(Installation.objects.get().error)
+
+
+def test_a_submodule_and_a_link_are_refused(files_allowed: None, fetch_git: Fetch, tmp_path: Path) -> None:
+    repository(tmp_path / "other", {"x": b"x"})
+    repository(tmp_path / "sub", packages.files())
+    git(tmp_path / "sub", "submodule", "add", "-q", str(tmp_path / "other"), "other")
+    repository(tmp_path / "sub", {})
+    one = fetch_git(f"file://{tmp_path / 'sub'}")
+    assert one.error["code"] == "PACKAGE_REFUSED"
+    assert "submodule" in one.error["message"]
+    repository(tmp_path / "link", packages.files())
+    (tmp_path / "link" / "passwd").symlink_to("/etc/passwd")
+    repository(tmp_path / "link", {})
+    one = fetch_git(f"file://{tmp_path / 'link'}")
+    assert one.error["code"] == "PACKAGE_REFUSED"
+
+
+def test_what_acts_in_a_checkout_does_nothing_here(
+    files_allowed: None, fetch_git: Fetch, tmp_path: Path
+) -> None:
+    """Hooks, filters and attributes are for checkouts; `$Id$` would be replaced, line ends changed."""
+    text = b"$Id$\r\n"
+    repository(tmp_path / "r", {**packages.files(), ".gitattributes": b"* ident text eol=lf\n"})
+    git(tmp_path / "r", "config", "core.autocrlf", "false")
+    (tmp_path / "r" / ".gitattributes").write_bytes(b"* ident -text\n")
+    (tmp_path / "r" / "a.txt").write_bytes(text)
+    git(tmp_path / "r", "add", "-A")
+    git(tmp_path / "r", "commit", "-q", "-m", "a")
+    hook = tmp_path / "r" / ".git" / "hooks" / "post-checkout"
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/pwned\n")
+    hook.chmod(0o755)
+    one = fetch_git(f"file://{tmp_path / 'r'}")
+    assert one.status == "awaiting_review", said(one)
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_what_git_says_names_no_path_of_this_machine(
+    files_allowed: None, fetch_git: Fetch, tmp_path: Path
+) -> None:
+    repository(tmp_path / "r", packages.files())
+    one = fetch_git(f"file://{tmp_path / 'r'}", "no-such-branch")
+    assert one.error["code"] == "SOURCE_FAILED"
+    assert "toolhub-git-" not in said(one)
