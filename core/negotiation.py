@@ -1,4 +1,4 @@
-"""Which form an answer takes: JSON, unless the caller asks for something that the view offers."""
+"""Which form bodies and answers take: JSON, unless the caller names something else that the view offers."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,8 @@ class JSONUnlessAsked(BaseContentNegotiation):
     """
 
     def select_parser(self, request: Request, parsers: Sequence[BaseParser]) -> BaseParser | None:  # type: ignore[override]
-        return parsers[0]
+        given = str(request.content_type).partition(";")[0].strip().lower()
+        return next((one for one in parsers[1:] if one.media_type == given), parsers[0])
 
     def select_renderer(  # type: ignore[override]
         self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None

@@ -50,7 +50,7 @@ class ZipParser(BaseParser):
 class Installations(APIView):
     """GET and POST installations."""
 
-    parser_classes = (ZipParser, StrictJSONParser)
+    parser_classes = (StrictJSONParser, ZipParser)
 
     @extend_schema(**openapi.LIST)
     def get(self, request: Request) -> Response:

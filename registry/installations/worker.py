@@ -1,5 +1,6 @@
 """Carries installations out, step by step. Each step can be done again from its start."""
 
+import errno
 import logging
 from collections.abc import Callable
 
@@ -21,6 +22,7 @@ from registry.installations.self_test import self_test
 from registry.installations.verify import verify
 
 log = logging.getLogger(__name__)
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 # Review is a person's: there the job waits.
 ACTS: dict[str, Callable[[Job], None]] = {
     "fetch": fetch,
@@ -71,7 +73,10 @@ def _steps(job: Job) -> None:
             return _ended(job, error)
         except LeaseLost:
             raise
-        except Exception:
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+                full = ToolHubError("The hub's disk has no room left.", code="RESOURCE_EXCEEDED")
+                return _ended(job, full)
             log.exception("step %s of installation %s failed", name, job.installation.pk)
             return _ended(job, ToolHubError("The hub made a mistake. It is logged.", code="INTERNAL"))
         if name != STEPS[-1]:
@@ -98,5 +103,5 @@ def _ended(job: Job, error: ToolHubError) -> None:
         data = {"step": one.step, "code": shown["code"], "package": one.package, "version": one.version}
         kind = "installation.cancelled" if cancelled else "installation.failed"
         record(Entry(kind, Actor(**one.asked_by), "installation", str(one.pk), data))
-    if cancelled:
-        staged_remove(one)
+        if cancelled:
+            staged_remove(one)

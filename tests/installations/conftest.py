@@ -16,8 +16,8 @@ Install = Callable[..., Installation]
 
 
 @pytest.fixture
-def fetch(admin: User) -> Install:
-    """Brings a zip as far as its review, or its failure."""
+def fetch(transactional_db: None, admin: User) -> Install:
+    """Brings a zip as far as its review, or its failure. Rows are committed: the job's heart has to see them."""
 
     def act(content: bytes | None = None, **more: Any) -> Installation:
         zipped = packages.zipped(**more) if content is None else content

@@ -15,7 +15,7 @@ from security.models import User
 from tests.installations import packages
 from tests.installations.git_server import certificate, git, repository, serving
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 Fetch = Callable[..., Installation]
 
 

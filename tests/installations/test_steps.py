@@ -10,7 +10,7 @@ from registry.models import Archive, Release, Tool
 from tests.installations import packages
 from tests.installations.conftest import Install
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def names_done(one: Installation) -> list[str]:
