@@ -48,12 +48,12 @@ class InstallForm(ConsoleForm):
 
     use_required_attribute = False
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if self.is_bound:
-            wanted = _NEEDED.get(str(self.data.get("type")), ())
-            for name in {name for names in _NEEDED.values() for name in names}:
-                self.fields[name].required = name in wanted
+    def full_clean(self) -> None:
+        """Needs what the chosen type needs."""
+        wanted = _NEEDED.get(str(self.data.get("type")), ())
+        for name in {name for names in _NEEDED.values() for name in names}:
+            self.fields[name].required = name in wanted
+        super().full_clean()
 
     def clean(self) -> dict[str, Any]:
         """Refuses a zip that is too large before it is read."""
@@ -80,6 +80,7 @@ class ReviewForm(ConsoleForm):
     """What the reviewer decides. `digest` is what they saw."""
 
     digest = forms.CharField(widget=forms.HiddenInput)
+    activate = forms.BooleanField(label="Put it in use at once", required=False, initial=True)
     reviewed = forms.BooleanField(
         label="I have read its code and trust it",
         required=False,

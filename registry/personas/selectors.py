@@ -43,10 +43,11 @@ def assignables(persona: Persona, text: str, count: int = 30) -> list[tuple[str,
     """`(value, words)` of tools and packages that hold the text and are not assigned to the persona yet."""
     text = text.strip().removeprefix("package:")
     mine = Assignment.objects.filter(persona=persona)
-    packages = Package.objects.filter(name__icontains=text).exclude(
+    packages = Package.objects.filter(name__icontains=text, uninstalled_at=None).exclude(
         pk__in=mine.exclude(package=None).values("package")
     )
-    tools = Tool.objects.filter(name__icontains=text).exclude(pk__in=mine.exclude(tool=None).values("tool"))
+    tools = Tool.objects.filter(name__icontains=text, active__isnull=False)
+    tools = tools.exclude(pk__in=mine.exclude(tool=None).values("tool"))
     found = [(f"package:{row.name}", f"all tools of {row.title or row.name}") for row in packages[:count]]
     return [*found, *((row.name, f"tool, {row.category}") for row in tools[: count - len(found)])]
 

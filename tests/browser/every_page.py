@@ -12,11 +12,20 @@ from tests.browser.conftest import ROOT, Hub
 
 # States that a healthy hub does not reach while a test watches, made by its own doors.
 RARE = """
-import json
+import json, time
 from execution.models import Run, Status
 from execution.runs.states import transition
 from execution.schedules.services import schedule_create
 from security.models import Persona, User
+from registry.installations.models import Installation
+from registry.installations.services import installation_approve, installation_start
+from registry.installations.source_form import Source
+from tests.installations import packages
+def until(one, *states):
+    ends = time.monotonic() + 60
+    while Installation.objects.get(pk=one.pk).status not in states:
+        assert time.monotonic() < ends, Installation.objects.get(pk=one.pk).error
+        time.sleep(0.1)
 wishes = {"tool": "echo", "arguments": {"text": "hi"}, "cron": "0 9 * * 1-5", "time_zone": "Europe/Berlin"}
 demo, admin = Persona.objects.get(name="demo"), User.objects.get(username="admin")
 schedule = schedule_create(by=admin, name="Morning greeting of the night shift", persona=demo, **wishes)
@@ -28,7 +37,20 @@ waiting, unknown = (Run.objects.create(queue="nobody", status=Status.PENDING, **
 here = Run.objects.filter(pk=unknown.pk)
 transition(here, source=Status.PENDING, target=Status.RUNNING, who="claim", attempt=1)
 transition(here, source=Status.RUNNING, target=Status.OUTCOME_UNKNOWN, who="reaper")
-print(json.dumps({"schedule": schedule.pk, "waiting": str(waiting.pk), "unknown": str(unknown.pk)}))
+ids = {}
+for name, content in (
+    ("done", packages.zipped("1.0.0", name="quotes", tools=[packages.tool("quote")])),
+    ("reviewed", packages.zipped("1.1.0", name="quotes", tools=[packages.tool("quote", network={"allow": ["a.org:443"]})])),
+    ("broken", packages.zipped("1.2.0", name="quotes", tools=None)),
+):
+    one = installation_start(by=admin, source=Source("upload", f"{name}.zip"), content=content)
+    ids[name] = str(one.pk)
+    until(one, "awaiting_review", "failed")
+    if name == "done":
+        one.refresh_from_db()
+        installation_approve(by=admin, installation=one, digest=one.digest)
+        until(one, "published")
+print(json.dumps({**ids, "schedule": schedule.pk, "waiting": str(waiting.pk), "unknown": str(unknown.pk)}))
 """
 FIXED = (
     "/",
@@ -44,6 +66,12 @@ FIXED = (
     "/personas/demo/?after=calculate",
     "/personas/demo/switch/",
     "/personas/demo/signing/",
+    "/packages/",
+    "/packages/?q=nothing+has+this+name",
+    "/packages/toolhub-data/",
+    "/install/",
+    "/installations/",
+    "/installations/?status=failed",
     "/runs/",
     "/runs/?status=failed&since=24",
     "/runs/?q=nothing",
@@ -77,6 +105,15 @@ def rare_rows(hub: Hub) -> dict[str, str]:
     return found
 
 
+def package_pages(rare: dict[str, str]) -> list[str]:
+    """The pages of an installed package, and of installations: waiting for review, failed, done."""
+    package = "/packages/quotes"
+    acts = [f"{package}/1.0.0/{act}/" for act in ("activate", "deprecate", "yank", "restore")]
+    installations = [f"/installations/{rare[name]}/" for name in ("reviewed", "broken", "done")]
+    asked = [f"/installations/{rare['reviewed']}/cancel/", f"{package}/uninstall/"]
+    return [f"{package}/", f"{package}/compare/", *acts, *installations, *asked]
+
+
 def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: BrowserContext) -> list[str]:
     """The addresses of all pages, with runs of each kind on them."""
     good = execute("echo", {"text": "Grüße " * 40}).json()["metadata"]["run_id"]
@@ -93,4 +130,5 @@ def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: Browse
     runs = [f"/runs/{run}/" for run in (good, bad, rare["waiting"], rare["unknown"])]
     asked = [f"/runs/{good}/retry/", f"/runs/{rare['waiting']}/cancel/", f"/runs/{rare['unknown']}/resolve/"]
     schedule = f"/schedules/{rare['schedule']}"
-    return [*FIXED, *runs, replayed, *asked, f"{schedule}/switch/", f"{schedule}/delete/", event]
+    more = package_pages(rare)
+    return [*FIXED, *more, *runs, replayed, *asked, f"{schedule}/switch/", f"{schedule}/delete/", event]

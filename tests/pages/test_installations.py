@@ -1,0 +1,82 @@
+"""The pages of packages and installations, as their server makes them."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from registry.installations.models import Installation
+from registry.models import Package, Release
+from tests.installations import packages
+from tests.installations.conftest import Install, fetch, install
+
+__all__ = ["fetch", "install"]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_review_shows_the_tools_and_takes_its_answer(eyes: Client, fetch: Install) -> None:
+    one = fetch()
+    here = reverse("installation", args=[one.pk])
+    answer = eyes.get(here)
+    assert answer.status_code == 200
+    assert b"Your decision" in answer.content
+    assert b"Whom to greet." in answer.content
+    assert eyes.post(here, {"digest": "0" * 64}).status_code == 422
+    assert eyes.post(here, {"digest": one.digest, "activate": "on"}).status_code == 302
+    one.refresh_from_db()
+    assert (one.status, one.step, one.choices["activate"]) == ("queued", "prepare", True)
+
+
+def test_what_a_package_says_of_itself_is_text(eyes: Client, fetch: Install) -> None:
+    evil = '<script>alert(1)</script> <b hx-get="/x">'
+    tool = packages.tool()
+    tool["description"] = tool["title"] = evil
+    one = fetch(tools=[tool], title=evil, description=evil, license=evil)
+    page = eyes.get(reverse("installation", args=[one.pk])).content.decode()
+    assert one.status == "awaiting_review", one.error
+    assert "<script>alert" not in page
+    assert "<b hx-get" not in page
+
+
+def test_each_page_of_a_package(eyes: Client, install: Install) -> None:
+    install()
+    install(version="1.1.0")
+    first = Release.objects.get(package__name="greetings", version="1.0.0")
+    for name, args in (
+        ("packages", []),
+        ("installations", []),
+        ("install", []),
+        ("package", ["greetings"]),
+        ("release_compare", ["greetings"]),
+        ("release_activate", ["greetings", "1.0.0"]),
+        ("release_deprecate", ["greetings", "1.0.0"]),
+        ("release_yank", ["greetings", "1.0.0"]),
+        ("release_zip", ["greetings", "1.0.0"]),
+        ("package_uninstall", ["greetings"]),
+    ):
+        assert eyes.get(reverse(name, args=args)).status_code == 200, name
+    assert eyes.get(reverse("release_zip", args=["greetings", "1.0.0"])).content == packages.zipped()
+    assert eyes.post(reverse("release_yank", args=["greetings", "1.0.0"]), {"reason": ""}).status_code == 422
+    eyes.post(reverse("release_yank", args=["greetings", "1.0.0"]), {"reason": "It lies."})
+    assert set(first.tool_versions.values_list("state", "state_reason")) == {("yanked", "It lies.")}
+    assert b"It lies." in eyes.get(reverse("package", args=["greetings"])).content
+    eyes.post(reverse("release_restore", args=["greetings", "1.0.0"]))
+    eyes.post(reverse("release_activate", args=["greetings", "1.0.0"]))
+    assert Package.objects.get(name="greetings").active_id == first.pk
+    eyes.post(reverse("package_uninstall", args=["greetings"]))
+    assert Package.objects.get(name="greetings").uninstalled_at is not None
+    assert eyes.get(reverse("package", args=["greetings"])).status_code == 200
+
+
+def test_who_may_not_install_sees_nothing_of_it(viewer_eyes: Client, fetch: Install) -> None:
+    one = fetch()
+    for address in (reverse("install"), reverse("installations"), reverse("installation", args=[one.pk])):
+        assert viewer_eyes.get(address).status_code == 404
+    viewer_eyes.post(reverse("installation_cancel", args=[one.pk]))
+    assert Installation.objects.get().status == "awaiting_review"
+
+
+@pytest.fixture
+def viewer_eyes(viewer: object) -> Client:
+    client = Client()
+    client.force_login(viewer)  # type: ignore[arg-type]
+    return client
