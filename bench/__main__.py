@@ -4,11 +4,12 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench import embedded, queue, report, throughput
+from bench import embedded, history, queue, report, throughput, waiting
 from bench.database import own_database
 from bench.load import BenchError
 
@@ -17,12 +18,15 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description="Measures speed, start and memory of the hub.")
     parser.add_argument("--rounds", type=int, default=8, help="runs of each arm (default 8)")
     parser.add_argument("--seconds", type=float, default=2.0, help="length of one run, in s (default 2)")
-    parser.add_argument("--only", choices=tuple(PARTS), help="leave the other parts out")
+    parser.add_argument("--only", choices=(*PARTS, *LONG), help="leave the other parts out")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there, too")
     given = parser.parse_args()
     if given.rounds < 1 or given.seconds <= 0:
         parser.error("--rounds must be at least 1 and --seconds above 0")
     return given
+
+
+Part = Callable[[argparse.Namespace, Path], tuple[dict[str, Any], list[str]]]
 
 
 def say(lines: list[str]) -> None:
@@ -57,7 +61,31 @@ def workers(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], li
     return asdict(found), found.faults
 
 
-PARTS = {"speed": speed, "workers": workers, "start": start}
+def waiters(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """Figures and faults of calls beside a crowd that waits; prints them."""
+    with own_database() as database:
+        if database.missing:
+            say([f"No PostgreSQL here ({database.missing}); the crowd is not measured."])
+            return {}, []
+        found = waiting.measure(database, folder, rounds=given.rounds, seconds=given.seconds)
+    say(waiting.waiting_lines(found))
+    return asdict(found), found.faults
+
+
+def old(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """Figures and faults of a hub with a million old runs against a new one; prints them."""
+    with own_database("new") as new, own_database("old") as aged:
+        if new.missing:
+            say([f"No PostgreSQL here ({new.missing}); a hub with many old runs is not measured."])
+            return {}, []
+        found = history.measure(new, aged, folder, rounds=given.rounds)
+    say(history.history_lines(found))
+    return asdict(found), found.faults
+
+
+PARTS: dict[str, Part] = {"speed": speed, "workers": workers, "waiters": waiters, "start": start}
+# Takes minutes, and 3 GB of the server's disk: only when it is asked for.
+LONG: dict[str, Part] = {"history": old}
 
 
 def main() -> int:
@@ -65,7 +93,7 @@ def main() -> int:
     figures: dict[str, Any] = {}
     faults: list[str] = []
     with tempfile.TemporaryDirectory(prefix="toolhub-bench-") as folder:
-        for name, part in PARTS.items():
+        for name, part in (LONG if given.only in LONG else PARTS).items():
             if given.only not in (None, name):
                 continue
             try:

@@ -29,6 +29,16 @@ class Database:
             row = connection.execute(query.encode()).fetchone()
         return int(row[0]) if row else 0
 
+    def words(self, query: str) -> list[str]:
+        """The first column that a query gives."""
+        with psycopg.connect(_libpq(str(self.url)), autocommit=True) as connection:
+            return [str(row[0]) for row in connection.execute(query.encode())]
+
+    def execute(self, statement: str) -> None:
+        """Carries a statement out by itself."""
+        with psycopg.connect(_libpq(str(self.url)), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
     def wal_bytes(self) -> int:
         """How much write-ahead log the server has written."""
         return self.number("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn")
@@ -40,13 +50,13 @@ def _libpq(url: str, name: str | None = None) -> str:
 
 
 @contextlib.contextmanager
-def own_database() -> Iterator[Database]:
+def own_database(purpose: str = "hub") -> Iterator[Database]:
     """A fresh database on TOOLHUB_BENCH_DATABASE_URL, else 127.0.0.1:5432 as the environment's role.
 
     Dropped at the end. Without a server, or the right to make one, `url` is None and `missing` says why.
     """
     address = os.environ.get("TOOLHUB_BENCH_DATABASE_URL", DEFAULT)
-    name = f"toolhub_bench_{os.getpid()}"
+    name = f"toolhub_bench_{purpose}_{os.getpid()}"
     # The server's own database, to make another from; the address may name one that does not exist.
     server = _libpq(address, "postgres")
     try:

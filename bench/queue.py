@@ -38,48 +38,79 @@ class Queued:
         return [run / task for run, task in zip(self.runs, self.tasks, strict=True)]
 
 
+@dataclass(frozen=True)
+class Hub:
+    """A running hub with a worker of WORKERS: its call with respond-async, ready to be sent."""
+
+    database: Database
+    port: int
+    request: bytes
+    environment: dict[str, str]
+
+    def runs(self, calls: int) -> float:
+        """Runs per second from the first call until as many outcomes are in the ledger."""
+        goal = self.database.number(OUTCOMES) + calls
+        begun = time.perf_counter()
+        answered = load(self.port, self.request, clients=min(CLIENTS, calls), calls=calls)
+        if answered.statuses != {202: calls}:
+            raise BenchError(f"respond-async was answered {dict(answered.statuses)}.")
+        _await(lambda: self.database.number(OUTCOMES) >= goal, "outcomes")
+        return calls / (time.perf_counter() - begun)
+
+
 def measure(database: Database, folder: Path, *, rounds: int) -> Queued:
     """Measures on a database of its own; `database` must have an address."""
-    broker = os.environ.get("TOOLHUB_BENCH_BROKER_URL", BROKER)
-    data, prefix = folder / "queue", f"bench{secrets.token_hex(4)}."
+    found = Queued(_broker().partition(":")[0])
+    with queue_hub(database, folder, "queue") as hub:
+        before = database.number(OUTCOMES)
+        environment = hub.environment
+        noted = Path(environment["BENCH_FILE"])
+        floor = programs.worker(concurrency=WORKERS, log_level="WARNING").command
+        floor[floor.index("toolhub")] = "bench.celery_floor"
+        command = [*floor, "--queues", environment["BENCH_QUEUE"]]
+        with running(command, environment, folder / "floor.log"):
+            hub.runs(2 * WORKERS)  # workers that have started, not those that start
+            _tasks(environment, noted, 2 * WORKERS)
+            for _ in range(rounds):
+                found.tasks.append(_tasks(environment, noted, CALLS))
+                found.runs.append(hub.runs(CALLS))
+    found.faults = kept(database.number).faults(before + 2 * WORKERS + rounds * CALLS)
+    return found
+
+
+def _broker() -> str:
+    return os.environ.get("TOOLHUB_BENCH_BROKER_URL", BROKER)
+
+
+@contextlib.contextmanager
+def queue_hub(database: Database, folder: Path, name: str) -> Iterator[Hub]:
+    """Web, worker and steward on a database that has an address."""
+    data, prefix = folder / name, f"bench{secrets.token_hex(4)}."
     (data / "metrics").mkdir(parents=True)
     environment = clean_environment(
         data,
         DJANGO_SETTINGS_MODULE="bench.settings",
         TOOLHUB_DATABASE_URL=str(database.url),
-        TOOLHUB_BROKER_URL=broker,
+        TOOLHUB_BROKER_URL=_broker(),
         TOOLHUB_QUEUE_PREFIX=prefix,
     )
-    ready = prepared(environment)
+    token = prepared(environment)["token"]
     environment |= {
         "PROMETHEUS_MULTIPROC_DIR": str(data / "metrics"),
-        "BENCH_BROKER_URL": broker,
+        "BENCH_BROKER_URL": _broker(),
         "BENCH_QUEUE": f"{prefix}floor",
-        "BENCH_FILE": str(folder / "noted"),
+        "BENCH_FILE": str(folder / f"{name}.noted"),
     }
-    found = Queued(broker.partition(":")[0])
     port = free_port()
     web = programs.web("127.0.0.1", port, workers=2, threads=CLIENTS)
     worker = programs.worker(concurrency=WORKERS, log_level="WARNING")
-    floor = [*worker.command]
-    floor[floor.index("toolhub")] = "bench.celery_floor"
     steward = programs.steward(ROOT)
-    before = database.number(OUTCOMES)
     with (
-        running([*floor, "--queues", f"{prefix}floor"], environment, folder / "floor.log"),
-        running(worker.command, {**environment, **worker.env}, folder / "worker.log"),
-        running(steward.command, {**environment, **steward.env}, folder / "steward.log"),
-        serving(web.command, port, {**environment, **web.env}, folder / "web.log"),
+        running(worker.command, {**environment, **worker.env}, folder / f"{name}.worker.log"),
+        running(steward.command, {**environment, **steward.env}, folder / f"{name}.steward.log"),
+        serving(web.command, port, {**environment, **web.env}, folder / f"{name}.web.log"),
     ):
-        request = post(port, ECHO, BODY, ready["token"], Prefer="respond-async")
-        _runs(database, port, request, 2 * WORKERS)  # workers that have started, not those that start
-        _tasks(environment, Path(environment["BENCH_FILE"]), 2 * WORKERS)
-        for _ in range(rounds):
-            found.tasks.append(_tasks(environment, Path(environment["BENCH_FILE"]), CALLS))
-            found.runs.append(_runs(database, port, request, CALLS))
-    calls = before + 2 * WORKERS + rounds * CALLS
-    found.faults = kept(database.number).faults(calls)
-    return found
+        yield Hub(database, port, post(port, ECHO, BODY, token, Prefer="respond-async"), environment)
 
 
 @contextlib.contextmanager
@@ -97,17 +128,6 @@ def running(command: list[str], environment: Mapping[str, str], log: Path) -> It
         )
         with ended(process):
             yield
-
-
-def _runs(database: Database, port: int, request: bytes, calls: int) -> float:
-    """Runs per second from the first call until as many outcomes are in the ledger."""
-    goal = database.number(OUTCOMES) + calls
-    begun = time.perf_counter()
-    answered = load(port, request, clients=min(CLIENTS, calls), calls=calls)
-    if answered.statuses != {202: calls}:
-        raise BenchError(f"respond-async was answered {dict(answered.statuses)}.")
-    _await(lambda: database.number(OUTCOMES) >= goal, "outcomes")
-    return calls / (time.perf_counter() - begun)
 
 
 def _tasks(environment: Mapping[str, str], file: Path, calls: int) -> float:

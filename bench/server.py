@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -29,6 +30,12 @@ def clean_environment(data: Path, **settings: str) -> dict[str, str]:
         if not key.startswith(("TOOLHUB_", "DJANGO_", "PROMETHEUS_"))
     }
     return {**kept, "TOOLHUB_DATA": str(data), "TOOLHUB_LOG_LEVEL": "WARNING", **settings}
+
+
+def files_allow() -> None:
+    """As many open files (connections) as this account may have, here and in what is started from here."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def free_port() -> int:

@@ -20,7 +20,8 @@ SHORTEST_S, LONGEST_S = 0.02, 20.0
 THINK_S = (0.05, 0.3)
 # Of a hundred calls so many are sent again with their key, and of those that wait so many are cancelled.
 AGAIN, CANCEL = 10, 5
-ANSWER_S = 30.0
+# Longer than any call asks to wait.
+ANSWER_S = 45.0
 FINAL = frozenset({"completed", "failed", "timeout", "cancelled"})
 
 

@@ -281,9 +281,6 @@ HUB_RUNS_MAX = env.integer(
     least=0,
     most=100_000,
 )
-WAITERS_MAX = env.integer(
-    "TOOLHUB_WAITERS_MAX", 64, "Callers of one web process that may wait for a run.", least=1, most=10_000
-)
 WAIT_DEFAULT_S = 30
 WAIT_MAX_S = 120
 LEASE_S = env.integer(
@@ -315,7 +312,18 @@ WEB_WORKERS = env.integer(
     most=64,
     shown="1 with SQLite, else 2",
 )
-WEB_THREADS = env.integer("TOOLHUB_WEB_THREADS", 16, "Threads of one web process.", least=1, most=512)
+WEB_THREADS = env.integer("TOOLHUB_WEB_THREADS", 64, "Threads of one web process.", least=1, most=512)
+# A waiter holds a thread: enough are left for everybody else.
+WAITERS_MAX = min(
+    env.integer(
+        "TOOLHUB_WAITERS_MAX",
+        48,
+        "Callers of one web process that may wait for a run; TOOLHUB_DB_POOL threads stay free for others.",
+        least=1,
+        most=10_000,
+    ),
+    max(1, WEB_THREADS - DB_POOL),
+)
 
 BROKER_URL = env.broker_url(
     "TOOLHUB_BROKER_URL", "embedded://", "embedded:// (a folder, one machine), redis://… or amqp://…."

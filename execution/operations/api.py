@@ -17,9 +17,9 @@ from execution.operations.requests import operation_read
 from execution.operations.single import single_execute
 from execution.operations.validate import calls_validate
 from execution.operations.words import Answer
-from execution.runs.api import RETRY_AFTER_S
 from execution.runs.preferences import key_read, manner_read
 from execution.runs.services import Manner
+from execution.runs.waiters import WAITERS
 from security.principals import PersonaPrincipal, caller
 
 
@@ -37,7 +37,7 @@ class Execute(APIView):
         if answer.open_run:
             response.status_code = 202
             response["Location"] = f"/api/v1/runs/{answer.open_run.pk}"
-            response["Retry-After"] = RETRY_AFTER_S
+            response["Retry-After"] = str(WAITERS.retry_after_s())
         if manner.detached and operation == "execute_single":
             response["Preference-Applied"] = "respond-async"
         return response

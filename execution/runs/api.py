@@ -22,11 +22,10 @@ from execution.runs.selectors import run_of
 from execution.runs.services import run_cancel, run_submit
 from execution.runs.states import FINAL
 from execution.runs.streams import event_stream, events_after, events_wait
+from execution.runs.waiters import WAITERS
 from execution.runs.waiting import run_await
 from registry.selectors import ResolvedTool
 from security.principals import caller
-
-RETRY_AFTER_S = "1"
 
 
 def result_response(run: Run, *, missing: int = 202) -> HttpResponse:
@@ -37,7 +36,7 @@ def result_response(run: Run, *, missing: int = 202) -> HttpResponse:
     )
     if not done:
         response["Location"] = f"/api/v1/runs/{run.pk}"
-        response["Retry-After"] = RETRY_AFTER_S
+        response["Retry-After"] = str(WAITERS.retry_after_s())
     return response
 
 

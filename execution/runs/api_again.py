@@ -13,11 +13,12 @@ from rest_framework.views import APIView
 from core.errors import InvalidRequest, ToolHubError
 from execution.runs import openapi_again
 from execution.runs.again import run_retry
-from execution.runs.api import RETRY_AFTER_S, result_response
+from execution.runs.api import result_response
 from execution.runs.cleanup import run_cleanup
 from execution.runs.preferences import key_read, manner_read
 from execution.runs.replay import Replay, run_replay
 from execution.runs.selectors import run_of
+from execution.runs.waiters import WAITERS
 from execution.runs.waiting import run_await
 from registry.schemas import pointer
 from security.principals import caller
@@ -83,7 +84,7 @@ def replay_response(found: Replay) -> HttpResponse:
     )
     if not found.finished:
         response["Location"] = f"/api/v1/runs/{found.replay.pk}"
-        response["Retry-After"] = RETRY_AFTER_S
+        response["Retry-After"] = str(WAITERS.retry_after_s())
     return response
 
 

@@ -22,7 +22,7 @@ BELL = "toolhub.bell"
 # What was rung so long ago and changed nothing may be lost: it is rung again.
 AGAIN_S = 15
 # Runs that are accepted within so many seconds are rung for together.
-WINDOW_S = 0.05
+WINDOW_S = 0.1
 
 
 def ring(queue: str) -> bool:

@@ -15,6 +15,7 @@ from execution.runs.events import LEASE_LOST, RETRY, event_add
 from execution.runs.finish import outcome_write
 from execution.runs.outcomes import failure
 from execution.runs.states import transition
+from execution.runs.waiters import run_wake
 
 log = logging.getLogger(__name__)
 ATTEMPTS_MAX = 3
@@ -54,6 +55,7 @@ def _reap(run: Run) -> None:
     here = Run.objects.filter(pk=run.pk, lease_token=run.lease_token)
     if attempt.started_at and not (run.tool_version.is_pure or run.tool_version.is_idempotent):
         transition(here, source=Status.RUNNING, target=Status.OUTCOME_UNKNOWN, who="reaper")
+        run_wake(run.pk)
         log.error("run %s of %s: outcome unknown", run.pk, run.tool)
     elif run.attempt >= ATTEMPTS_MAX:
         outcome = failure(

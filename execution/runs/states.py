@@ -13,6 +13,8 @@ from execution.models import Run, Status
 
 S = Status
 FINAL = frozenset({S.COMPLETED, S.FAILED, S.TIMEOUT, S.CANCELLED})
+# Nothing more comes of itself: a person may resolve a run whose outcome is unknown, in hours or never.
+SETTLED = FINAL | {S.OUTCOME_UNKNOWN}
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,10 @@ One thread per web process hears of finished runs: by LISTEN on PostgreSQL, by p
 """
 
 import logging
+import random
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from uuid import UUID
@@ -15,14 +17,18 @@ from django.conf import settings
 from django.db import DatabaseError, connection, connections
 
 from execution.models import Run
-from execution.runs.states import FINAL
+from execution.runs.states import SETTLED
 
 log = logging.getLogger(__name__)
 
 CHANNEL = "toolhub_run"
 SQLITE_POLL_S = 0.02
 # A notice can be lost with its connection; so each waiter looks for itself now and then.
-LOOK_S = 2.0
+LOOK_S = 5.0
+# What Retry-After says, in seconds. While nobody more may wait, it is spread around the second; the more are
+# turned away in a minute, the later: a process is to be asked again some ten times a second, not more.
+SOON_S = 1
+LATER_S, LATEST_S, AGAIN_RATE = 20, 120, 10
 
 
 def run_wake(run_id: UUID) -> None:
@@ -38,6 +44,8 @@ class Waiters:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._events: dict[UUID, list[threading.Event]] = {}
+        # When callers were turned away, monotonic seconds.
+        self._refused: deque[float] = deque(maxlen=10_000)
         self._busy = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -45,11 +53,13 @@ class Waiters:
     def _registered(self, run_id: UUID) -> Iterator[threading.Event | None]:
         event = threading.Event()
         with self._lock:
-            full = sum(map(len, self._events.values())) >= settings.WAITERS_MAX
+            full = self._is_full()
             if not full:
                 self._events.setdefault(run_id, []).append(event)
                 self._busy.set()
                 self._start()
+            else:
+                self._refused.append(time.monotonic())
         if full:
             yield None
             return
@@ -64,7 +74,7 @@ class Waiters:
                     self._busy.clear()
 
     def wait(self, run_id: UUID, seconds: float, ready: Callable[[UUID], bool] | None = None) -> bool:
-        """Returns once the run is `ready` (default: has its outcome), or after `seconds`.
+        """Returns once the run is `ready` (default: settled), or after `seconds`.
 
         False when too many wait already.
         """
@@ -80,6 +90,23 @@ class Waiters:
                 event.wait(min(left, LOOK_S))
                 event.clear()
         return True
+
+    def retry_after_s(self) -> int:
+        """When a caller does best to ask again: soon, or, where nobody more may wait, by chance much later.
+
+        A crowd that asks each second would cost more than one that waits.
+        """
+        now = time.monotonic()
+        with self._lock:
+            if not self._is_full():
+                return SOON_S
+            while self._refused and self._refused[0] < now - 60:
+                self._refused.popleft()
+            later = min(LATEST_S, max(LATER_S, len(self._refused) // AGAIN_RATE))
+        return random.randint(later // 2, later * 3 // 2)  # noqa: S311 - to spread them
+
+    def _is_full(self) -> bool:
+        return sum(map(len, self._events.values())) >= settings.WAITERS_MAX
 
     def _start(self) -> None:
         if self._thread is None or not self._thread.is_alive():
@@ -144,8 +171,8 @@ WAITERS = Waiters()
 
 
 def _finished(run_id: UUID) -> bool:
-    """Whether the run has its outcome."""
-    return Run.objects.filter(pk=run_id, status__in=FINAL).exists()
+    """Whether the run is settled: it has its outcome, or that is unknown."""
+    return Run.objects.filter(pk=run_id, status__in=SETTLED).exists()
 
 
 def _given_back(ready: Callable[[UUID], bool], run_id: UUID) -> bool:

@@ -2,12 +2,12 @@
 
 from execution.models import Run
 from execution.runs.selectors import run_of
-from execution.runs.states import FINAL
+from execution.runs.states import SETTLED
 from execution.runs.waiters import WAITERS
 
 
 def run_await(run: Run, persona_id: int, seconds: float) -> Run:
-    """The run once it has its outcome, or as it is after `seconds`, or at once when too many wait already."""
-    if run.status in FINAL or seconds <= 0 or not WAITERS.wait(run.pk, seconds):
+    """The run once it is settled, or as it is after `seconds`, or at once when too many wait already."""
+    if run.status in SETTLED or seconds <= 0 or not WAITERS.wait(run.pk, seconds):
         return run
     return run_of(run.pk, persona_id)

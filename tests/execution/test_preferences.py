@@ -10,7 +10,11 @@ from core.errors import InvalidRequest
 from execution.models import Run, Status
 from execution.runs.preferences import manner_read, wait_read
 from execution.runs.services import Manner
+from execution.runs.waiters import WAITERS
+from execution.runs.waiting import run_await
 from registry.models import Package
+from security.models import Persona
+from tests.execution.fixtures import MakeRun
 
 Call = Callable[..., Any]
 
@@ -98,4 +102,14 @@ def test_waiters_beyond_the_bound_get_the_state_of_now(call: Call, fx: Package, 
     settings.WAITERS_MAX = 0
     response = call("fx_slow", {"fifo": "none", "seconds": 1})
     assert response.status_code == 202
-    assert int(response["Retry-After"]) > 0
+    assert int(response["Retry-After"]) >= 10  # a crowd that asks each second would be worse
+    settings.WAITERS_MAX = 1
+    response = call("fx_slow", {"fifo": "none", "seconds": 1}, HTTP_PREFER="respond-async")
+    assert response["Retry-After"] == "1"
+
+
+@pytest.mark.django_db
+def test_nobody_waits_for_an_outcome_that_only_a_person_can_tell(make_run: MakeRun, persona: Persona) -> None:
+    run = make_run("fx_count", Status.OUTCOME_UNKNOWN, attempt=1, started=True)
+    assert run_await(run, persona.pk, 3600).status == Status.OUTCOME_UNKNOWN
+    assert WAITERS.wait(run.pk, 3600)
