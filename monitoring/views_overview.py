@@ -13,6 +13,8 @@ from core.pages import ConsoleView
 from execution.models import Run, Status
 from execution.runs.selectors import STATUS_GROUPS, runs_by_tool, runs_counts, runs_page
 from registry.curl import curl_line
+from registry.installations.models import Installation
+from registry.installations.models import Status as InstallationStatus
 from registry.models import Assignment, Tool
 from security.models import Persona, Token
 
@@ -49,6 +51,10 @@ class Overview(ConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         """The page."""
         context: dict[str, Any] = {}
+        if request.user.has_perm("registry.add_release"):
+            context["reviews"] = Installation.objects.filter(
+                status=InstallationStatus.AWAITING_REVIEW
+            ).count()
         if request.user.has_perm("execution.view_run"):
             since = timezone.now() - timedelta(hours=24)
             context |= {

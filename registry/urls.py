@@ -27,11 +27,13 @@ from registry.releases.views import (
     ReleaseYank,
     ReleaseZip,
 )
+from registry.releases.views_overlay import ToolEdit
 from registry.views import ToolPage, ToolsList
 
 urlpatterns = [
     path("tools/", ToolsList.as_view(), name="tools"),
     path("tools/<str:name>/", ToolPage.as_view(), name="tool"),
+    path("tools/<str:name>/edit/", ToolEdit.as_view(), name="tool_edit"),
     path("install/", InstallPage.as_view(), name="install"),
     path("installations/", InstallationsList.as_view(), name="installations"),
     path("installations/<uuid:pk>/", InstallationPage.as_view(), name="installation"),

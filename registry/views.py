@@ -55,6 +55,7 @@ class ToolPage(ConsoleView):
                 "version": version,
                 "definition": definition,
                 "contract": definition.get("_meta", {}).get(CONTRACT, {}),
+                "tags": tool.overlay.get("tags") or (version.declared.get("tags", []) if version else []),
                 "inputs": parameters_of(definition.get("inputSchema")),
                 "outputs": parameters_of(definition.get("outputSchema")),
                 "versions": tool_versions(tool),

@@ -80,3 +80,22 @@ def viewer_eyes(viewer: object) -> Client:
     client = Client()
     client.force_login(viewer)  # type: ignore[arg-type]
     return client
+
+
+def test_a_tool_is_described_anew_on_its_page(eyes: Client, published: None) -> None:
+    here = reverse("tool_edit", args=["echo"])
+    assert eyes.get(here).status_code == 200
+    assert eyes.post(here, {"tags": ",".join(["t"] * 21)}).status_code == 422
+    answer = eyes.post(
+        here, {"category": "system", "tags": "loud, clear", "documentation": "Use `echo` to test."}
+    )
+    assert answer.status_code == 302
+    page = eyes.get(reverse("tool", args=["echo"])).content.decode()
+    assert "loud, clear" in page
+    assert "Use <code>echo</code> to test." in page
+
+
+def test_the_overview_says_what_waits_for_a_review(eyes: Client, fetch: Install) -> None:
+    assert b"for a review" not in eyes.get("/").content
+    fetch()
+    assert b"for a review" in eyes.get("/").content

@@ -1,0 +1,30 @@
+"""`manage.py release_activate NAME VERSION`: puts a release in use, forward or back."""
+
+import getpass
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from core.errors import ToolHubError
+from registry.installations.services import system_actor
+from registry.releases.activation import release_activate
+from registry.releases.selectors import package_get, release_named
+
+
+class Command(BaseCommand):
+    help = "Puts a release of a package in use; calls that name no version get it from the next one on."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The options."""
+        parser.add_argument("name")
+        parser.add_argument("version")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Activates it; exit code 1 with the reason when it cannot be."""
+        operator = system_actor(getpass.getuser()[:80])
+        try:
+            release = release_named(package_get(options["name"]), options["version"])
+            release_activate(by=operator, release=release)
+        except ToolHubError as error:
+            raise CommandError(error.message) from error
+        self.stdout.write(f"{release} is in use.")

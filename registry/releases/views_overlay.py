@@ -1,0 +1,69 @@
+"""The page on which people add to a tool what its release does not say."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from core.forms import ConsoleForm
+from core.pages import ConsoleView
+from registry.contracts import CATEGORIES
+from registry.releases.overlay import TEXT_MAX, tool_overlay_edit
+from registry.selectors import tool_detail
+from security.people import person_of
+
+
+class OverlayForm(ConsoleForm):
+    """Category, tags, documentation and notes."""
+
+    category = forms.ChoiceField(
+        required=False, choices=[("", "as its release says"), *((name, name) for name in CATEGORIES)]
+    )
+    tags = forms.CharField(
+        required=False, max_length=1000, help_text="With commas. Empty: those of its release."
+    )
+    documentation = forms.CharField(
+        required=False,
+        max_length=TEXT_MAX,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text="Agents read it, too.",
+    )
+    notes = forms.CharField(
+        required=False,
+        max_length=TEXT_MAX,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="For people only.",
+    )
+
+    def overlay(self) -> dict[str, Any]:
+        """As the service takes it."""
+        given = self.cleaned_data
+        tags = [tag.strip() for tag in given["tags"].split(",") if tag.strip()]
+        return {**given, "tags": tags}
+
+
+class ToolEdit(ConsoleView):
+    """Edits a tool's overlay."""
+
+    permission = "registry.change_tool"
+    template = "registry/tool_edit.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The form with what is there."""
+        tool = tool_detail(name)
+        form = OverlayForm(initial={**tool.overlay, "tags": ", ".join(tool.overlay.get("tags", []))})
+        return self.show({"tool": tool, "form": form})
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Keeps it, or shows what is wrong."""
+        tool = tool_detail(name)
+        form = OverlayForm(request.POST)
+        done = form.attempt(
+            lambda: tool_overlay_edit(by=person_of(request), tool=tool, overlay=form.overlay())
+        )
+        if done is None:
+            return self.show({"tool": tool, "form": form}, status=422)
+        messages.success(request, f"{tool.name} is described anew.")
+        return redirect("tool", name=tool.name)

@@ -1,0 +1,94 @@
+"""What an operator does at a terminal."""
+
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from audit.models import Event
+from registry.installations.models import Installation
+from registry.models import Package, Release, Tool
+from tests.installations import packages
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Callable[..., str]:
+    """Writes a package into a folder; gives its path."""
+
+    def make(version: str = "1.0.0", **changes: object) -> str:
+        made = tmp_path / version
+        made.mkdir()
+        for path, content in packages.files(version, **changes).items():  # type: ignore[arg-type]
+            (made / path).write_bytes(content)
+        return str(made)
+
+    return make
+
+
+def said(*words: str) -> str:
+    out = StringIO()
+    call_command(*words, stdout=out)
+    return out.getvalue()
+
+
+def test_a_folder_is_installed_once(folder: Callable[..., str]) -> None:
+    here = folder()
+    text = said("package_install", here, "--yes")
+    assert "greetings 1.0.0" in text
+    assert "greet  pure, isolation strict" in text
+    assert Release.objects.get().origin["type"] == "folder"
+    with pytest.raises(CommandError, match="installed already"):
+        said("package_install", here, "--yes")
+    assert Event.objects.get(kind="release.published").actor_kind == "system"
+
+
+def test_a_zip_is_installed_and_one_that_lacks_something_says_where(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.zip", tmp_path / "bad.zip"
+    good.write_bytes(packages.zipped())
+    bad.write_bytes(packages.zipped("1.1.0", description=None, runtime=None))
+    said("package_install", str(good), "--yes", "--reviewed")
+    assert Release.objects.get().is_reviewed
+    with pytest.raises(CommandError, match="/runtime"):
+        said("package_install", str(bad), "--yes")
+
+
+def test_one_bad_tool_of_three_registers_none(folder: Callable[..., str]) -> None:
+    bad = packages.tool("third")
+    bad["inputSchema"]["type"] = "array"
+    here = folder(tools=[packages.tool("first"), packages.tool("second"), bad])
+    with pytest.raises(CommandError, match="/tools/2/inputSchema/type"):
+        said("package_install", here, "--yes")
+    assert not Tool.objects.exists()
+
+
+def test_a_no_at_the_review_leaves_nothing(
+    folder: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda prompt: "n")
+    with pytest.raises(CommandError, match="Not installed"):
+        said("package_install", folder())
+    assert Installation.objects.get().status == "cancelled"
+    assert not Package.objects.exists()
+
+
+def test_a_link_in_a_folder_is_refused(folder: Callable[..., str]) -> None:
+    here = Path(folder())
+    (here / "passwd").symlink_to("/etc/passwd")
+    with pytest.raises(CommandError, match="link"):
+        said("package_install", str(here), "--yes")
+
+
+def test_back_to_an_older_release_and_out(folder: Callable[..., str]) -> None:
+    for version in ("1.0.0", "1.1.0"):
+        said("package_install", folder(version), "--yes")
+    assert said("release_activate", "greetings", "1.0.0") == "greetings 1.0.0 is in use.\n"
+    assert Tool.objects.select_related("active").get(name="greet").active.version == "1.0.0"  # type: ignore[union-attr]
+    with pytest.raises(CommandError, match="no release"):
+        said("release_activate", "greetings", "9.9.9")
+    assert "is uninstalled" in said("package_uninstall", "greetings")
+    with pytest.raises(CommandError, match="not installed"):
+        said("package_uninstall", "greetings")

@@ -1,0 +1,93 @@
+"""A zip at an address: by the guarded client, held to its digest."""
+
+import hashlib
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+
+from core.errors import ToolHubError
+from registry.installations.models import Installation
+from registry.installations.services import installation_get, installation_start
+from registry.installations.source_form import Source
+from registry.installations.worker import installations_work
+from security.models import User
+from tests.installations import packages
+from tests.receiver import Receiver, receiver, status
+
+__all__ = ["receiver"]
+pytestmark = pytest.mark.django_db(transaction=True)
+DIGEST = hashlib.sha256(packages.zipped()).hexdigest()
+Fetch = Callable[..., Installation]
+
+
+@pytest.fixture
+def fetch_url(admin: User, settings: Any) -> Fetch:
+    settings.HTTP_ALLOW = ["127.0.0.1"]
+
+    def act(location: str, digest: str = DIGEST) -> Installation:
+        one = installation_start(by=admin, source=Source("url", location, digest=digest))
+        installations_work()
+        return installation_get(str(one.pk))
+
+    return act
+
+
+def gives(content: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    return answer
+
+
+def test_the_zip_of_the_digest_comes_in(fetch_url: Fetch, receiver: Receiver) -> None:
+    receiver.answers = [gives(packages.zipped())]
+    one = fetch_url(receiver.url)
+    assert one.status == "awaiting_review", one.error
+    assert one.report["fetched_sha256"] == DIGEST
+
+
+def test_another_zip_than_the_digests_is_refused(fetch_url: Fetch, receiver: Receiver) -> None:
+    receiver.answers = [gives(packages.zipped("1.0.1"))]
+    one = fetch_url(receiver.url)
+    assert (one.status, one.error["code"]) == ("failed", "DIGEST_MISMATCH")
+
+
+def test_a_redirect_is_followed_to_where_one_may_go_and_nowhere_else(
+    fetch_url: Fetch, receiver: Receiver, settings: Any
+) -> None:
+    receiver.answers = [status(302, Location="/other"), gives(packages.zipped())]
+    assert fetch_url(receiver.url).status == "awaiting_review"
+    receiver.answers = [status(302, Location="http://169.254.169.254/latest")]
+    assert fetch_url(receiver.url).error["code"] == "SOURCE_REFUSED"
+    receiver.answers = [status(302, Location=receiver.url)]
+    assert fetch_url(receiver.url).error["code"] == "SOURCE_FAILED"
+
+
+@pytest.mark.parametrize("code", [404, 500])
+def test_an_address_without_a_zip_fails_with_its_status(
+    fetch_url: Fetch, receiver: Receiver, code: int
+) -> None:
+    receiver.answers = [status(code)]
+    one = fetch_url(receiver.url)
+    assert one.error["code"] == "SOURCE_FAILED"
+    assert str(code) in one.error["message"]
+
+
+def test_an_inside_address_is_refused(fetch_url: Fetch, receiver: Receiver, settings: Any) -> None:
+    settings.HTTP_ALLOW = []
+    assert fetch_url(receiver.url).error["code"] == "SOURCE_REFUSED"
+    assert receiver.got == []
+
+
+@pytest.mark.parametrize(
+    "location", ["file:///etc/passwd", "ftp://example.org/p.zip", "https://u:p@example.org/p"]
+)
+def test_what_is_no_such_address_is_refused_at_once(fetch_url: Fetch, location: str) -> None:
+    with pytest.raises(ToolHubError) as refused:
+        fetch_url(location)
+    assert refused.value.code == "SOURCE_REFUSED"
