@@ -62,7 +62,22 @@ _RULES: tuple[tuple[str, str], ...] = (
         "puts itself before other tools",
         (
             r"\b(?:must|always|should always|shall)\s+(?:first\s+)?(?:call|use|invoke|run)\s+this"
-            r"\s+(?:tool|function)\s+(?:first|before|instead|prior|whenever|for every|for all|on every)\b"
+            r"\s+(?:tool|function)\s+(?:first|instead|whenever|for every|for all|on every"
+            r"|(?:before|prior to)(?=\W*$|[.;,]|\s+(?:\w+ing\s+)?(?:any|every|each|all|other|another)))\b"
+        ),
+    ),
+    (
+        "changes how another tool is used",
+        (
+            r"\bwhen(?:ever)?\s+(?:you\s+)?(?:use|using|call|calling|invoke|invoking)\s+(?:the\s+)?[`'\"]?"
+            r"(?!this\b|it\b)[\w-]+[`'\"]?(?:\s+(?:tool|function))?,?\s+(?:you\s+)?(?:must|always|never|also)\b"
+        ),
+    ),
+    (
+        "changes how another tool is used",
+        (
+            r"\b(?:always|must|also|instead)\b.{0,30}\b(?:bcc|cc|forward|copy|send|redirect|change|set)\b"
+            r".{0,80}\s[\w.+-]+@[\w-]+\.\w+"
         ),
     ),
     (
