@@ -2,6 +2,7 @@
 
 import dataclasses
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from security.sandbox.run import Take, sandbox_run
 log = logging.getLogger(__name__)
 PACKAGE = "/toolhub/package"
 PATH = "/usr/local/bin:/usr/bin:/bin"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 # Names that change how programs are loaded, not what they do.
 _FORBIDDEN = ("LD_", "PYTHON", "TOOLHUB_", "GCONV_PATH", "PATH", "HOME", "TMPDIR")
 _EXCEEDED = {
@@ -90,8 +92,12 @@ def _refused(call: Call, error: ToolHubError) -> Outcome:
 def _environment(call: Call) -> dict[str, str]:
     """All that the tool sees of an environment: the usual few, and what its contract names."""
     declared: Mapping[str, Any] = call.version.declared.get("environment", {})
-    own = {name: str(value) for name, value in declared.items() if not name.startswith(_FORBIDDEN)}
+    own = {name: str(value) for name, value in declared.items() if _is_passed(name, str(value))}
     return {"PATH": PATH, "HOME": WORK, "TMPDIR": WORK, "LANG": "C.UTF-8", **own}
+
+
+def _is_passed(name: str, value: str) -> bool:
+    return bool(_NAME.fullmatch(name)) and not name.startswith(_FORBIDDEN) and "\0" not in value
 
 
 def _outcome(call: Call, done: Finished, limits: Limits, started_at: datetime, judge: Judge) -> Outcome:

@@ -64,6 +64,11 @@ class Launch:
     secrets: bytes = b""
 
     def __post_init__(self) -> None:
+        words = (*self.argv, *self.environment, *self.environment.values(), self.cwd)
+        paths = [path for mount in self.mounts for path in (mount.host, mount.inside)]
+        # They are told to bubblewrap with NUL between them: one within a word would begin an option.
+        if any("\0" in word for word in (*words, *paths)):
+            raise ValueError("A word of a launch has a NUL character.")
         if len(self.secrets) > SECRETS_MOST:
             raise ValueError(f"Secrets have at most {SECRETS_MOST} bytes.")
 

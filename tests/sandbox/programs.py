@@ -443,7 +443,7 @@ def flood_log(world: World) -> None:
 
 
 def large_core(world: World) -> None:
-    tried(core=lambda: resource.getrlimit(resource.RLIMIT_CORE)[1])
+    tried(core=lambda: resource.getrlimit(resource.RLIMIT_CORE)[1] > 1)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from security.sandbox.launch import WORK
+from security.sandbox.launch import WORK, Launch, Mount
 from security.sandbox.levels import Level
 from tests.sandbox.conftest import Run, processes_with
 
@@ -134,6 +134,12 @@ while time.process_time() < 0.5:
     assert 500 <= resources["cpu_ms"] < 650
     assert 64 << 20 <= resources["max_memory_bytes"] < 80 << 20
     assert 8 << 20 <= resources["disk_bytes"] < 9 << 20
+
+
+def test_a_word_with_a_nul_is_no_launch() -> None:
+    for bad in ({"environment": {"A": "\0--bind"}}, {"cwd": "/\0"}, {"mounts": (Mount("/usr", "/\0"),)}):
+        with pytest.raises(ValueError, match="NUL"):
+            Launch(argv=["/bin/true"], level=Level.ISOLATED, **bad)  # type: ignore[arg-type]
 
 
 @EVERY

@@ -12,7 +12,7 @@ from execution.runners import call_run
 from execution.runners.call import Call
 from execution.runs.outcomes import Outcome
 from registry.models import ToolVersion
-from tests.sandbox.packages import box_publish, shell_publish
+from tests.sandbox.packages import PYTHON, box_publish, publish, python_manifest, shell_publish
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.django_db]
 Perform = Callable[..., Outcome]
@@ -95,6 +95,21 @@ def test_a_tool_sees_nothing_of_the_hub(box: None, perform: Perform) -> None:
     seen = perform("box_looks").data
     assert set(seen["environment"]) - {"PWD", "LC_CTYPE"} == {"HOME", "LANG", "PATH", "TMPDIR", "TZ"}
     assert (seen["files"], seen["user"]) == ([], 1000)
+
+
+def test_no_variable_of_a_contract_becomes_an_option_of_the_sandbox(db: None, perform: Perform) -> None:
+    manifest = python_manifest()
+    contract = next(t for t in manifest["tools"] if t["name"] == "box_looks")["_meta"]["io.toolhub/contract"]
+    contract["environment"] = {
+        "A": "x\0--bind\0/\0/host",
+        "B=C": "x",
+        "PATH": "/package",
+        "LD_PRELOAD": "x",
+        "OK": "y",
+    }
+    publish(manifest, {"box.py": PYTHON.encode()})
+    seen = perform("box_looks").data["environment"]
+    assert set(seen) - {"PWD", "LC_CTYPE"} == {"HOME", "LANG", "PATH", "TMPDIR", "OK"}
 
 
 def test_parts_come_in_order_and_too_many_are_an_error(box: None, perform: Perform) -> None:

@@ -24,15 +24,14 @@ class Refused(Exception):
 
 
 class Tool:
-    """A started tool: the process to wait for, the one to tell, and our ends of its pipes.
+    """A started tool: the process to wait for, the one to tell (as descriptors), our ends of its pipes.
 
     `work` is the work folder as an open descriptor, -1 where it cannot be looked at.
     """
 
     def __init__(self, pid: int, stdin: int, stdout: int, stderr: int) -> None:
         self.pid, self.stdin, self.stdout, self.stderr = pid, stdin, stdout, stderr
-        self.pidfd = os.pidfd_open(pid)
-        self.told = pid
+        self.pidfd = self.told = os.pidfd_open(pid)
         self.work = self.shared = -1
 
 
@@ -77,12 +76,13 @@ def _let_go(order: Order, tool: Tool, ready: int, go: int) -> str:
         return (
             os.read(tool.stderr, 2000).decode(errors="replace").strip() or "bubblewrap ended without a word"
         )
-    tool.told = tree.youngest(tool.pid)
-    with as_user(os.stat(f"/proc/{tool.told}").st_uid):
+    inner = tree.youngest(tool.pid)
+    tool.told = os.pidfd_open(inner)
+    with as_user(os.stat(f"/proc/{inner}").st_uid):
         for name, value in limits_of(order).items():
-            resource.prlimit(tool.told, name, (value, value))
-    tool.work = os.open(f"/proc/{tool.told}/root/work", os.O_DIRECTORY | os.O_CLOEXEC)
-    tool.shared = os.open(f"/proc/{tool.told}/root/dev/shm", os.O_DIRECTORY | os.O_CLOEXEC)
+            resource.prlimit(inner, name, (value, value))
+    tool.work = os.open(f"/proc/{inner}/root/work", os.O_DIRECTORY | os.O_CLOEXEC)
+    tool.shared = os.open(f"/proc/{inner}/root/dev/shm", os.O_DIRECTORY | os.O_CLOEXEC)
     os.write(go, b"\n")
     return ""
 
@@ -92,7 +92,8 @@ def limits_of(order: Order) -> dict[int, int]:
     limits = order.limits
     memory, disk = int(limits["memory_bytes"]), int(limits["disk_bytes"])
     held = {
-        resource.RLIMIT_CORE: 0,
+        # Not 0: the kernel would still start the program that core_pattern may name (coredump.c).
+        resource.RLIMIT_CORE: 1,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_FSIZE: disk + SLACK,

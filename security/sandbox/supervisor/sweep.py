@@ -7,9 +7,12 @@ import signal
 from security.sandbox.supervisor import tree
 
 
-def tell(pid: int) -> None:
+def tell(pidfd: int) -> None:
     """Asks one process to stop."""
-    _signal(pid, signal.SIGTERM)
+    try:
+        signal.pidfd_send_signal(pidfd, signal.SIGTERM)
+    except ProcessLookupError:
+        return
 
 
 def sweep(pid: int) -> int | None:
@@ -21,9 +24,10 @@ def sweep(pid: int) -> int | None:
     code = None
     while True:
         below = tree.all_descendants(os.getpid())
+        family = {os.getpid(), *below}
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for each in below:
-                _signal(each, number)
+                _signal(each, number, family)
         children, ended = _reap(pid)
         code = ended if ended is not None else code
         if not children:
@@ -45,8 +49,17 @@ def _reap(pid: int) -> tuple[bool, int | None]:
             code = os.waitstatus_to_exitcode(status)
 
 
-def _signal(pid: int, number: int) -> None:
+def _signal(pid: int, number: int, family: set[int]) -> None:
+    """Signals a process that is still of this family: its number may meanwhile be somebody else's."""
     try:
-        os.kill(pid, number)
+        pidfd = os.pidfd_open(pid)
     except ProcessLookupError:
         return
+    try:
+        one = tree.entry(pid)
+        if one is not None and one.parent in family:
+            signal.pidfd_send_signal(pidfd, number)
+    except ProcessLookupError:
+        return
+    finally:
+        os.close(pidfd)
