@@ -303,6 +303,13 @@ SANDBOX_PROCESS = env.switch(
     False,
     "Reviewed releases may run at the level process, which holds no attack, where no better one is there.",
 )
+SANDBOX_WARM = env.integer(
+    "TOOLHUB_SANDBOX_WARM",
+    2,
+    "Python tools that a worker process keeps started in their sandboxes for the next call; 0 for none.",
+    least=0,
+    most=64,
+)
 WORKERS = env.integer("TOOLHUB_WORKERS", 2, "Runs that one worker carries out at once.", least=1, most=512)
 WEB_WORKERS = env.integer(
     "TOOLHUB_WEB_WORKERS",

@@ -1,10 +1,10 @@
 """The way into a Python tool inside a sandbox: one request on standard input, lines of JSON back.
 
-The request is `{module, function, arguments, context, fixed, seconds}`; `fixed` holds time and seed where the
-tool's time and chance are the run's. The lines are `{"emit": …}`, `{"log": message, "fields": …}` and at
-last one of `{"result": …}`, `{"error": …}`, `{"cancelled": true}`, `{"failed": kind}` and
-`{"exceeded": "memory"}`. They go to a descriptor that programs of the tool do not inherit; what the tool
-prints goes to the log, which is standard error.
+The request is `{function, arguments, context, fixed, seconds}`; `fixed` holds time and seed where the tool's
+time and chance are the run's. The module is imported before the request is there, as that takes longest. The
+lines are `{"emit": …}`, `{"log": message, "fields": …}` and at last one of `{"result": …}`, `{"error": …}`,
+`{"cancelled": true}`, `{"failed": kind}` and `{"exceeded": "memory"}`. They go to a descriptor that programs
+of the tool do not inherit; what the tool prints goes to the log, which is standard error.
 """
 
 import importlib
@@ -19,7 +19,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 from toolhub_sdk.context import FixedClock, ToolContext
@@ -58,35 +58,49 @@ class _Lines:
 def main() -> None:
     """Serves one request and ends the process.
 
-    The arguments after the SDK's folder are folders to import from: the package's is the last, the others are
-    of its dependencies.
+    The arguments after the SDK's folder are the tool's module and folders to import from: the package's is
+    the last, the others are of its dependencies.
     """
     # A copy that programs started by the tool do not get; they and print() write to the log.
     lines = _Lines(os.dup(1))
     os.dup2(2, 1)
     told = _Told()
     signal.signal(signal.SIGTERM, told.tell)
-    request = json.loads(sys.stdin.buffer.read())
-    *environments, package = sys.argv[2:]
+    module, *environments, package = sys.argv[2:]
     for folder in environments:
         site.addsitedir(folder)
     sys.path.insert(0, package)
-    sys.argv = [request["module"]]
+    sys.argv = [module]
     # The helpers of an interactive Python, which some tools call: exit() and quit().
     site.setquit()
-    lines.write(answer(request, told, lines.write))
+    loaded, failed = _load(module)
+    request = json.loads(sys.stdin.buffer.read())
+    lines.write(failed or answer(loaded, request, told, lines.write))
     sys.stdout.flush()
     sys.stderr.flush()
     # Threads that the tool left behind do not hold up its answer.
     os._exit(0)
 
 
+def _load(module: str) -> tuple[ModuleType | None, dict[str, Any] | None]:
+    """The tool's module, or the last line that says why it cannot be imported."""
+    try:
+        return importlib.import_module(module), None
+    except MemoryError:
+        return None, {"exceeded": "memory"}
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it was, the hub hears of its kind
+        traceback.print_exc()
+        return None, {"failed": type(error).__name__}
+
+
 def answer(
-    request: Mapping[str, Any], told: _Told, write: Callable[[Mapping[str, Any]], None]
+    module: ModuleType | None,
+    request: Mapping[str, Any],
+    told: _Told,
+    write: Callable[[Mapping[str, Any]], None],
 ) -> dict[str, Any]:
     """Carries a request out; the last line. `write` takes those before it."""
     try:
-        module = importlib.import_module(request["module"])
         function = getattr(module, request["function"])
         return {"result": call(function, request["arguments"], _context(request, told, write))}
     except Cancelled:

@@ -55,13 +55,13 @@ def _program(call: Call) -> Program:
     if environment is not None:
         mounts.append(Mount(str(environment), ENVIRONMENT))
         folders.insert(0, ENVIRONMENT)
-    argv = [interpreter(), "-I", "-S", "-B", "-c", _START, SDK, *folders]
-    return Program(argv, orjson.dumps(request_of(call)), mounts)
+    module = call.version.entry.partition(":")[0]
+    argv = [interpreter(), "-I", "-S", "-B", "-c", _START, SDK, module, *folders]
+    return Program(argv, orjson.dumps(request_of(call)), mounts, warm=True)
 
 
 def request_of(call: Call) -> dict[str, Any]:
     """What the entry point in the sandbox reads (toolhub_sdk/entry.py)."""
-    module, _, function = call.version.entry.partition(":")
     context = {
         "run_id": str(call.run_id),
         "tool": call.tool,
@@ -72,8 +72,7 @@ def request_of(call: Call) -> dict[str, Any]:
         **call.request.get("context", {}),
     }
     request = {
-        "module": module,
-        "function": function,
+        "function": call.version.entry.partition(":")[2],
         "arguments": dict(call.arguments),
         "context": context,
         "seconds": call.seconds_left(),

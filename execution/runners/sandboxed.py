@@ -18,6 +18,7 @@ from registry.store import release_folder
 from security.sandbox.launch import WORK, Finished, Launch, Limits, Mount
 from security.sandbox.probes import level_choose, probe
 from security.sandbox.run import Take, sandbox_run
+from security.sandbox.warm import warm_run
 
 log = logging.getLogger(__name__)
 PACKAGE = "/toolhub/package"
@@ -35,12 +36,16 @@ _EXCEEDED = {
 
 @dataclass(frozen=True)
 class Program:
-    """What a runner wants run: the command, its input, and the folders that it needs beside the package."""
+    """What a runner wants run: the command, its input, and the folders that it needs beside the package.
+
+    `warm` programs may be started before their input is there.
+    """
 
     argv: Sequence[str]
     stdin: bytes
     mounts: Sequence[Mount] = ()
     cwd: str = WORK
+    warm: bool = False
 
 
 Prepare = Callable[[Call], Program]
@@ -67,7 +72,8 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
             limits=limits,
         )
         started_at = datetime.now(UTC)
-        done = sandbox_run(launch, call.cancelled, on_output, proc=probe(level).proc)
+        perform = warm_run if program.warm else sandbox_run
+        done = perform(launch, call.cancelled, on_output, proc=probe(level).proc)
     except ToolHubError as error:
         return _refused(call, error)
     _log_keep(call, done.log)

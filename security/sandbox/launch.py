@@ -81,7 +81,8 @@ class Finished:
     bubblewrap says it.
 
     `resources` are `cpu_ms`, `max_memory_bytes` and `disk_bytes`; `duration_ms` counts from the program's
-    start. `asked` is true when it was told to stop, also if it then ended by itself.
+    start. `asked` is true when it was told to stop, also if it then ended by itself; `parked` when it ended
+    before it had its input.
     """
 
     how: How
@@ -93,3 +94,4 @@ class Finished:
     level: Level
     filter_hash: str | None
     asked: bool = False
+    parked: bool = False

@@ -7,8 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from security.sandbox.launch import WORK, Finished, Launch
 from security.sandbox.levels import Level
 from security.sandbox.machine import bubblewrap, program_of, tree
 from security.sandbox.seccomp import filter_hash
-from security.sandbox.supervisor.channel import CANCEL, END, HEAD, LOG, OUTPUT
+from security.sandbox.supervisor.channel import CANCEL, END, GO, GO_HEAD, HEAD, LOG, OUTPUT
 from security.sandbox.supervisor.order import order_pack
 
 _START = (
@@ -40,27 +39,74 @@ def sandbox_run(
     machine does not let it be made. Raises ToolHubError SANDBOX_UNAVAILABLE when the sandbox could not be
     made: then nothing was run.
     """
-    with _work_folder(launch.level) as work:
-        order = _order(launch, work, proc)
-        with _supervisor() as process:
-            return _heard(process, order, launch, cancelled, on_output)
-
-
-@contextmanager
-def _work_folder(level: Level) -> Iterator[str]:
-    """A work folder on this machine, empty text for a level that makes its own in memory."""
-    if level is Level.ISOLATED:
-        yield ""
-        return
-    above = Path(settings.DATA) / "sandbox"
-    above.mkdir(exist_ok=True)
-    above.chmod(0o711)  # whatever this process's umask is
-    folder = tempfile.mkdtemp(dir=above)
+    held = Held(launch, proc=proc)
     try:
-        yield folder
+        held.go(launch)
+        return held.finish(cancelled, on_output)
     finally:
-        # Not by Python: its way down is recursive, and a tool can nest folders without end.
-        subprocess.run(["rm", "-rf", "--", folder], check=False, stdin=subprocess.DEVNULL)
+        held.close()
+
+
+class Held:
+    """A program that is started in its sandbox and waits for its input; it is used once."""
+
+    def __init__(self, launch: Launch, *, proc: bool = True) -> None:
+        self._launch = launch
+        self._work = _work_folder(launch.level)
+        # It knows nothing of this process's environment.
+        command = [sys.executable, "-I", "-S", "-c", _START, str(settings.ROOT)]
+        self._process = subprocess.Popen(
+            command, env={}, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
+        _send(self._into, _order(launch, self._work, proc))
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its supervisor still watches."""
+        return self._process.poll() is None
+
+    @property
+    def _into(self) -> int:
+        return self._process.stdin.fileno()  # type: ignore[union-attr]
+
+    def go(self, launch: Launch) -> None:
+        """Gives the program its input; from now on its time runs."""
+        head = GO + GO_HEAD.pack(launch.limits.wall_s, len(launch.stdin))
+        _send(self._into, head + launch.stdin)
+
+    def finish(self, cancelled: threading.Event, on_output: Take | None) -> Finished:
+        """Hears the program to its end."""
+        out = self._process.stdout.fileno()  # type: ignore[union-attr]
+        hearing, asked = _Hearing(on_output), False
+        while True:
+            if cancelled.is_set() and not asked:
+                asked = True
+                _send(self._into, CANCEL)
+            if not select.select([out], [], [], None if asked else LOOK_S)[0]:
+                continue
+            block = os.read(out, 1 << 16)
+            if not block:
+                return _finished(hearing, self._launch)
+            hearing.take(block)
+
+    def close(self) -> None:
+        """Ends whatever is left. Without its standard input a supervisor ends the tool and itself."""
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream:
+                stream.close()
+        self._process.wait()
+        if self._work:
+            # Not by Python: its way down is recursive, and a tool can nest folders without end.
+            subprocess.run(["rm", "-rf", "--", self._work], check=False, stdin=subprocess.DEVNULL)
+
+
+def _work_folder(level: Level) -> str:
+    """A new work folder on this machine, empty text for a level that makes its own in memory."""
+    if level is Level.ISOLATED:
+        return ""
+    above = Path(settings.DATA) / "sandbox"
+    above.mkdir(mode=0o711, exist_ok=True)
+    return tempfile.mkdtemp(dir=above)
 
 
 def _order(launch: Launch, work: str, proc: bool) -> bytes:
@@ -86,24 +132,7 @@ def _order(launch: Launch, work: str, proc: bool) -> bytes:
         "as_root": settings.SANDBOX_AS_ROOT,
         "proc": proc,
     }
-    return order_pack(header, launch.stdin, program_of(launch.level), launch.secrets)
-
-
-@contextmanager
-def _supervisor() -> Iterator[subprocess.Popen[bytes]]:
-    """A supervisor that waits for its order. It knows nothing of this process's environment."""
-    command = [sys.executable, "-I", "-S", "-c", _START, str(settings.ROOT)]
-    process = subprocess.Popen(
-        command, env={}, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
-    )
-    try:
-        yield process
-    finally:
-        for stream in (process.stdin, process.stdout):
-            if stream:
-                stream.close()
-        # Without its standard input it ends the tool and itself.
-        process.wait()
+    return order_pack(header, program_of(launch.level), launch.secrets)
 
 
 class _Hearing:
@@ -133,31 +162,6 @@ class _Hearing:
                 self.log = content
             elif kind == END:
                 self.report = json.loads(content)
-
-
-def _heard(
-    process: subprocess.Popen[bytes],
-    order: bytes,
-    launch: Launch,
-    cancelled: threading.Event,
-    on_output: Take | None,
-) -> Finished:
-    into, out = process.stdin, process.stdout
-    if into is None or out is None:
-        raise AssertionError("the supervisor was started with pipes")
-    hearing, asked = _Hearing(on_output), False
-    _send(into.fileno(), order)
-    while True:
-        if cancelled.is_set() and not asked:
-            asked = True
-            _send(into.fileno(), CANCEL)
-        if not select.select([out], [], [], None if asked else LOOK_S)[0]:
-            continue
-        block = os.read(out.fileno(), 1 << 16)
-        if not block:
-            break
-        hearing.take(block)
-    return _finished(hearing, launch)
 
 
 def _send(descriptor: int, content: bytes) -> None:
@@ -190,4 +194,5 @@ def _finished(hearing: _Hearing, launch: Launch) -> Finished:
         level=launch.level,
         filter_hash=filter_hash(program) if program else None,
         asked=report.get("asked", False),
+        parked=report.get("parked", False),
     )

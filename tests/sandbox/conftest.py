@@ -20,6 +20,7 @@ from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.launch import WORK, Finished, Launch, Limits, Mount
 from security.sandbox.levels import Level
 from security.sandbox.run import sandbox_run
+from security.sandbox.warm import warm_clear
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = "/toolhub/programs"
@@ -34,6 +35,13 @@ def programs_folder() -> Iterator[Path]:
         copy = Path(folder) / "programs.py"
         copy.write_bytes((HERE / "programs.py").read_bytes())
         yield Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits() -> Iterator[None]:
+    """Programs that wait for a next call end with the test."""
+    yield
+    warm_clear()
 
 
 @pytest.fixture

@@ -131,7 +131,8 @@ while time.process_time() < 0.5:
     pass
 """
     resources = run(level, code).resources
-    assert 500 <= resources["cpu_ms"] < 650
+    # What Python takes to start is on top.
+    assert 500 <= resources["cpu_ms"] < 1000
     assert 64 << 20 <= resources["max_memory_bytes"] < 80 << 20
     assert 8 << 20 <= resources["disk_bytes"] < 9 << 20
 

@@ -1,4 +1,4 @@
-"""The way to the worker: frames of a kind, a length and bytes; from it only single letters."""
+"""The way to the worker: frames of a kind, a length and bytes; from it two words, to begin and to stop."""
 
 import json
 import os
@@ -6,6 +6,9 @@ import struct
 
 OUTPUT, LOG, END = b"O", b"L", b"E"
 CANCEL = b"C"
+# Followed by the seconds that the program may take and the length of its input, and by that.
+GO = b"G"
+GO_HEAD = struct.Struct("=dI")
 HEAD = struct.Struct("=cI")
 
 

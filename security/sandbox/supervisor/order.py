@@ -4,7 +4,7 @@ import json
 import os
 import struct
 
-_LENGTHS = struct.Struct("=4I")
+_LENGTHS = struct.Struct("=3I")
 
 
 class Order:
@@ -14,7 +14,7 @@ class Order:
     `work` the work folder on this machine (empty where the level makes its own).
     """
 
-    def __init__(self, header: dict, stdin: bytes, program: bytes, secrets: bytes) -> None:  # type: ignore[type-arg]
+    def __init__(self, header: dict, program: bytes, secrets: bytes) -> None:  # type: ignore[type-arg]
         self.level: str = header["level"]
         self.argv: list[str] = header["argv"]
         self.environment: dict[str, str] = header["environment"]
@@ -26,24 +26,25 @@ class Order:
         self.limits: dict[str, float] = header["limits"]
         self.as_root: bool = header["as_root"]
         self.proc: bool = header["proc"]
-        self.stdin, self.program, self.secrets = stdin, program, secrets
+        self.program, self.secrets = program, secrets
 
 
-def order_pack(header: dict, stdin: bytes, program: bytes, secrets: bytes) -> bytes:  # type: ignore[type-arg]
+def order_pack(header: dict, program: bytes, secrets: bytes) -> bytes:  # type: ignore[type-arg]
     """The bytes that `order_read` reads."""
     text = json.dumps(header).encode()
-    parts = (text, stdin, program, secrets)
+    parts = (text, program, secrets)
     return _LENGTHS.pack(*map(len, parts)) + b"".join(parts)
 
 
 def order_read(descriptor: int) -> Order:
     """Reads an order to its end and no further. Raises EOFError where the worker is gone."""
-    lengths = _LENGTHS.unpack(_read(descriptor, _LENGTHS.size))
-    header, stdin, program, secrets = (_read(descriptor, length) for length in lengths)
-    return Order(json.loads(header), stdin, program, secrets)
+    lengths = _LENGTHS.unpack(read_whole(descriptor, _LENGTHS.size))
+    header, program, secrets = (read_whole(descriptor, length) for length in lengths)
+    return Order(json.loads(header), program, secrets)
 
 
-def _read(descriptor: int, length: int) -> bytes:
+def read_whole(descriptor: int, length: int) -> bytes:
+    """Just so many bytes. Raises EOFError."""
     parts = []
     while length:
         part = os.read(descriptor, min(length, 1 << 20))

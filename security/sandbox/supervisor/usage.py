@@ -21,12 +21,17 @@ class Usage:
     def __init__(self, tool: Tool, limits: dict[str, float]) -> None:
         self._tool, self._limits = tool, limits
         self.memory = self.disk = 0
-        self._cpu_s = 0.0
+        self._cpu_s = self._before_s = 0.0
 
     @property
     def cpu_ms(self) -> float:
-        """Processor time of the whole tree so far: what was seen, or what the kernel says of those reaped."""
-        return max(self._cpu_s, _reaped_s()) * 1000
+        """Processor time of the whole tree since it began, as seen or as the kernel says of those reaped."""
+        return (max(self._cpu_s, _reaped_s()) - self._before_s) * 1000
+
+    def begin(self) -> None:
+        """What was used until now was for getting ready, and counts no more."""
+        self.look()
+        self._before_s, self.memory = self._cpu_s, 0
 
     def look(self) -> str | None:
         """Looks once; the bound that is passed (memory, cpu, disk), or None."""

@@ -4,14 +4,16 @@ import os
 import select
 import time
 
-from security.sandbox.supervisor.channel import CANCEL, OUTPUT, Channel
-from security.sandbox.supervisor.order import Order
+from security.sandbox.supervisor.channel import CANCEL, GO, GO_HEAD, OUTPUT, Channel
+from security.sandbox.supervisor.order import Order, read_whole
 from security.sandbox.supervisor.start import Tool
 from security.sandbox.supervisor.sweep import sweep, tell
 from security.sandbox.supervisor.usage import Usage
 
 # So often the bounds are looked at, in seconds; the first time sooner, for tools that are quick.
 LOOK_S, FIRST_S = 0.05, 0.01
+# The same while the program waits for its input, and how long and with how much processor time it may.
+PARKED_LOOK_S, PARKED_S, PARKED_CPU_MS = 0.25, 300.0, 10_000
 # How long a tool may take to say goodbye, in seconds: when it is cancelled, and when its time is over.
 GRACE = {"cancelled": 1.0, "timeout": 0.5}
 # A log that grows beyond this is a flood.
@@ -20,19 +22,25 @@ _BLOCK = 1 << 16
 
 
 class Watch:
-    """One tool's watch. `how` is why it was ended, None while it runs or when it ended by itself."""
+    """One tool's watch. `how` is why it was ended, None while it runs or when it ended by itself.
+
+    A program is started before its input is there. Until then it is `parked`: its bounds hold, its time does
+    not run, and what becomes of it is no outcome.
+    """
 
     def __init__(self, order: Order, tool: Tool, channel: Channel) -> None:
         self._order, self._tool, self._channel = order, tool, channel
         self._usage = Usage(tool, order.limits)
-        self._stdin = memoryview(order.stdin)
+        self._stdin = memoryview(b"")
+        self._parked = True
         self._log = bytearray()
         self._output = self._logged = 0
         self._open = {tool.stdout, tool.stderr}
         self._asked: str | None = None
         self._how: str | None = None
         self._began = time.monotonic()
-        self._ends = self._began + order.limits["wall_s"]
+        self._ends = self._began + PARKED_S
+        self._look = self._began + FIRST_S
         self._poll = select.poll()
         for descriptor in (tool.stdout, tool.stderr):
             os.set_blocking(descriptor, False)
@@ -40,39 +48,39 @@ class Watch:
         os.set_blocking(tool.stdin, False)
         self._poll.register(tool.pidfd, select.POLLIN)
         self._poll.register(channel.given, select.POLLIN)
-        if self._stdin:
-            self._poll.register(tool.stdin, select.POLLOUT)
-        else:
-            os.close(tool.stdin)
 
     def run(self) -> tuple[dict[str, object], bytes]:
         """Watches to the end; the report for the worker and the end of the log."""
-        look = self._began + FIRST_S
         while self._how is None:
             now = time.monotonic()
-            if now >= look:
-                look = now + LOOK_S
+            if now >= self._look:
+                self._look = now + (PARKED_LOOK_S if self._parked else LOOK_S)
                 self._how = self._usage.look()
+                if self._parked and self._usage.cpu_ms > PARKED_CPU_MS:
+                    self._how = "cpu"
                 continue
             if now >= self._ends:
                 self._time_over(now)
                 continue
             if self._channel.waits:
                 self._poll.register(self._channel.taken, select.POLLOUT)
-            ready = {
-                descriptor for descriptor, _ in self._poll.poll(max(0.0, min(look, self._ends) - now) * 1000)
-            }
+            left_ms = max(0.0, min(self._look, self._ends) - now) * 1000
+            ready = {descriptor for descriptor, _ in self._poll.poll(left_ms)}
             if self._channel.waits:
                 self._poll.unregister(self._channel.taken)
                 self._channel.flush()
-            self._serve(ready)
-            if self._tool.pidfd in ready:
+            over = self._tool.pidfd in ready
+            if not (over and self._parked):  # one that ended before its input is not given any
+                self._serve(ready)
+            if over:
                 break
         return self._end()
 
     def _time_over(self, now: float) -> None:
         """The first time the tool is asked to stop; the second time it is over."""
-        if self._asked is None:
+        if self._parked:
+            self._how = "killed"
+        elif self._asked is None:
             self._ask("timeout", now)
         else:
             self._how = self._asked
@@ -94,11 +102,27 @@ class Watch:
             self._hear()
 
     def _hear(self) -> None:
-        word = os.read(self._channel.given, 16)
+        word = os.read(self._channel.given, 1)
         if not word:
             self._how = "killed"  # the worker is gone, and with it whoever could use an outcome
-        elif CANCEL in word and self._asked is None:
+        elif word == GO:
+            self._go()
+        elif word == CANCEL and self._asked is None:
             self._ask("cancelled", time.monotonic())
+
+    def _go(self) -> None:
+        """The input is there: from now on the time runs."""
+        seconds, length = GO_HEAD.unpack(read_whole(self._channel.given, GO_HEAD.size))
+        self._stdin = memoryview(read_whole(self._channel.given, length))
+        self._parked = False
+        self._usage.begin()
+        self._began = time.monotonic()
+        self._ends = self._began + seconds
+        self._look = self._began + FIRST_S
+        if self._stdin:
+            self._poll.register(self._tool.stdin, select.POLLOUT)
+        else:
+            os.close(self._tool.stdin)
 
     def _feed(self) -> None:
         try:
@@ -156,5 +180,6 @@ class Watch:
             "max_memory_bytes": self._usage.memory,
             "disk_bytes": self._usage.disk,
             "asked": self._asked is not None,
+            "parked": self._parked,
         }
         return report, bytes(self._log[-int(self._order.limits["log_bytes"]) :])

@@ -1,0 +1,85 @@
+"""Programs that are started before they are wanted: a call of one that waits costs no start.
+
+Each is used once, so that nothing of one call is seen by another; the next one is started when the call is
+over. A program that has waited for five minutes ends by itself.
+"""
+
+import os
+import threading
+from collections import OrderedDict
+
+from django.conf import settings
+
+from core.errors import ToolHubError
+from security.sandbox.launch import Finished, Launch
+from security.sandbox.run import Held, Take, sandbox_run
+
+_lock = threading.Lock()
+_waiting: OrderedDict[str, Held] = OrderedDict()
+# Their supervisors belong to the process that started them.
+os.register_at_fork(after_in_child=_waiting.clear)
+
+
+def warm_run(
+    launch: Launch, cancelled: threading.Event, on_output: Take | None = None, *, proc: bool = True
+) -> Finished:
+    """As `sandbox_run`, by a program that waits if there is one, and has the next one wait."""
+    key = _key(launch)
+    held = _take(key)
+    try:
+        done = _finish(held, launch, cancelled, on_output) if held else None
+        return done or sandbox_run(launch, cancelled, on_output, proc=proc)
+    finally:
+        if settings.SANDBOX_WARM:
+            _keep(key, Held(launch, proc=proc))
+
+
+def warm_clear() -> None:
+    """Ends all that wait."""
+    with _lock:
+        held = list(_waiting.values())
+        _waiting.clear()
+    for each in held:
+        each.close()
+
+
+def _finish(
+    held: Held, launch: Launch, cancelled: threading.Event, on_output: Take | None
+) -> Finished | None:
+    """None when the program had ended before it got its input: then nothing of the call has happened."""
+    try:
+        held.go(launch)
+        done = held.finish(cancelled, on_output)
+    except ToolHubError:  # it could not be started; whether that holds is seen by starting one now
+        return None
+    finally:
+        held.close()
+    return None if done.parked else done
+
+
+def _key(launch: Launch) -> str:
+    """Equal for launches that differ in nothing but input and time."""
+    limits = {**launch.limits.as_dict(), "wall_s": None}
+    return repr(
+        (launch.argv, launch.level, launch.mounts, sorted(launch.environment.items()), launch.cwd, limits)
+    )
+
+
+def _take(key: str) -> Held | None:
+    with _lock:
+        held = _waiting.pop(key, None)
+    if held is None or held.is_alive:
+        return held
+    held.close()
+    return None
+
+
+def _keep(key: str, new: Held) -> None:
+    """Keeps the newest so many; of one kind, one."""
+    with _lock:
+        over = [_waiting.pop(key)] if key in _waiting else []
+        _waiting[key] = new
+        while len(_waiting) > settings.SANDBOX_WARM:
+            over.append(_waiting.popitem(last=False)[1])
+    for each in over:
+        each.close()
