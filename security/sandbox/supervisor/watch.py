@@ -111,7 +111,10 @@ class Watch:
             self._ask("cancelled", time.monotonic())
 
     def _go(self) -> None:
-        """The input is there: from now on the time runs."""
+        """The input is there: from now on the time runs. A program that has ended is not given any."""
+        if select.select([self._tool.told], [], [], 0)[0]:
+            self._poll.unregister(self._channel.given)  # what holds the program ends next
+            return
         seconds, length = GO_HEAD.unpack(read_whole(self._channel.given, GO_HEAD.size))
         self._stdin = memoryview(read_whole(self._channel.given, length))
         self._parked = False
