@@ -112,11 +112,11 @@ class Watch:
 
     def _go(self) -> None:
         """The input is there: from now on the time runs. A program that has ended is not given any."""
-        if select.select([self._tool.told], [], [], 0)[0]:
-            self._poll.unregister(self._channel.given)  # what holds the program ends next
-            return
         seconds, length = GO_HEAD.unpack(read_whole(self._channel.given, GO_HEAD.size))
-        self._stdin = memoryview(read_whole(self._channel.given, length))
+        given = read_whole(self._channel.given, length)
+        if select.select([self._tool.told], [], [], 0)[0]:
+            return  # what holds the program ends next
+        self._stdin = memoryview(given)
         self._parked = False
         self._usage.begin()
         self._began = time.monotonic()
