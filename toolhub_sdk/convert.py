@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, NotRequired, Required, TypeAlias, Union
 
+from toolhub_sdk.models import is_model_class, model_reader
+
 Converter: TypeAlias = Callable[[Any], Any]
 
 
@@ -38,7 +40,7 @@ def converter_of(annotation: Any) -> Converter | None:
         return _object(annotation, dict)
     if isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
         return _object(annotation, annotation)
-    return None
+    return model_reader(annotation) if is_model_class(annotation) else None
 
 
 def _whole(value: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 from toolhub_sdk.canonical import SAFE_INTEGER, canonical_text
 from toolhub_sdk.errors import ToolError
 from toolhub_sdk.json_place import pointer_of
+from toolhub_sdk.models import Model
 from toolhub_sdk.strict_json import DEFAULT, JSON
 
 _R = TypeVar("_R")
@@ -26,9 +27,10 @@ def normalise(value: object, *, max_depth: int = DEFAULT.max_depth) -> JSON:
 
     Tuples become lists; sets lists in the order of their members' canonical text; bytes
     `{"base64", "mediaType"}`; dataclasses objects; enum members their values; datetimes RFC 3339 in UTC with
-    `Z`; dates, UUIDs and Decimals strings. Raises ToolError INVALID_OUTPUT that names the place (RFC 6901)
-    for NaN, infinities, integers beyond ±(2^53 - 1), names that are not strings, half surrogate pairs,
-    datetimes without a zone, cycles, more than `max_depth` levels, and every other type.
+    `Z`; dates, UUIDs and Decimals strings; models of pydantic objects. Raises ToolError INVALID_OUTPUT
+    that names the place (RFC 6901) for NaN, infinities, integers beyond ±(2^53 - 1), names that are not
+    strings, half surrogate pairs, datetimes without a zone, cycles, more than `max_depth` levels, and every
+    other type.
     """
     if _is_plain(value, max_depth):
         return cast("JSON", value)
@@ -120,6 +122,8 @@ class _Normaliser:
             return value.isoformat()
         if isinstance(value, uuid.UUID | Decimal):
             return str(value)
+        if isinstance(value, Model) and not isinstance(value, type):
+            return self._inside(value, self._model, value)
         raise self._invalid(f"is of type {type(value).__name__}, which is not JSON")
 
     def _inside(self, container: object, read: Callable[[Any], _R], content: object) -> _R:
@@ -132,6 +136,13 @@ class _Normaliser:
         out = read(content)
         self._open.discard(id(container))
         return out
+
+    def _model(self, model: Model) -> JSON:
+        try:
+            fields = model.model_dump(by_alias=True)
+        except ValueError as error:
+            raise self._invalid("is a model that cannot be written as JSON") from error
+        return self._members(fields.items())
 
     def _members(self, members: Iterable[tuple[Any, object]]) -> dict[str, JSON]:
         out: dict[str, JSON] = {}

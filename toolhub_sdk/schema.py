@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal, NotRequired, Required, TypeAlias, Union
 
 from toolhub_sdk.context import ToolContext
+from toolhub_sdk.models import is_model_class, model_schema
 from toolhub_sdk.normalise import normalise
 
 Schema: TypeAlias = dict[str, Any]
@@ -197,6 +198,8 @@ def _class(cls: Any, is_output: bool, inside: tuple[Any, ...]) -> Schema:
             properties = {name: _schema(hint, is_output, inside) for name, hint in hints.items()}
             return _object(properties, [name for name in hints if name in cls.__required_keys__])
         return _dataclass(cls, hints, is_output, inside)
+    if is_model_class(cls):
+        return model_schema(cls, is_output=is_output)
     raise TypeError(f"{cls!r} has no schema.")
 
 

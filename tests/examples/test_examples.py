@@ -18,6 +18,8 @@ from toolhub_sdk.cli.command_test import example_failure
 from toolhub_sdk.cli.package_folder import describe, files_read
 from toolhub_sdk.package import CONTRACT
 
+# Run once: what it shows does not depend on the database.
+pytestmark = pytest.mark.setup
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/toolhub.json"))
@@ -97,7 +99,6 @@ def sdk(python: str | Path, *words: str | Path) -> str:
     return done.stdout
 
 
-@pytest.mark.setup
 @pytest.mark.timeout(300)
 def test_the_example_with_a_dependency_works_where_that_is_installed(tmp_path: Path) -> None:
     uv, python = ROOT / ".venv" / "bin" / "uv", tmp_path / "venv" / "bin" / "python"

@@ -17,6 +17,8 @@ from registry.releases.draft import release_digest
 from toolhub_sdk.cli.calls import tool_call
 from toolhub_sdk.package import CONTRACT
 
+# Run once: it needs no database, and starts many processes.
+pytestmark = pytest.mark.setup
 ROOT = Path(__file__).parents[2]
 Sdk = Callable[..., "subprocess.CompletedProcess[str]"]
 
