@@ -1,6 +1,7 @@
 #!/usr/bin/env python
 """Django's command line for ToolHub."""
 
+import gc
 import os
 import sys
 
@@ -9,6 +10,8 @@ from django.core.management import execute_from_command_line
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolhub.settings")
+    # While modules are loaded, nothing becomes garbage; `toolhub/apps.py` lets it go on.
+    gc.disable()
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:

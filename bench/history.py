@@ -10,8 +10,10 @@ from bench.queue import CALLS, OUTCOMES, WORKERS, queue_hub
 
 OLD = 1_000_000
 # Each old run is a copy of one that the hub itself made, a second apart, with what belongs to it.
-_AGED = "now() - interval '60 days' - old.number * interval '1 second'"
-_MS = f"lpad(to_hex((extract(epoch FROM {_AGED}) * 1000)::bigint), 12, '0')"
+# From one moment for all tables: what belongs together is found by it.
+_NEWEST = int(time.time()) - 60 * 24 * 3600
+_AGED = f"to_timestamp({_NEWEST} - old.number)"
+_MS = f"lpad(to_hex(({_NEWEST} - old.number)::bigint * 1000), 12, '0')"
 _RANDOM = "substr(md5(old.number::text), 1, 3) || '8' || substr(md5(old.number::text), 4, 15)"
 _ID = f"({_MS} || '7' || {_RANDOM})::uuid"
 _TIMES = ("created_at", "due_at", "started_at", "completed_at", "at", "claimed_at", "finished_at")

@@ -49,12 +49,13 @@ class Hub:
 
     def runs(self, calls: int) -> float:
         """Runs per second from the first call until as many outcomes are in the ledger."""
-        goal = self.database.number(OUTCOMES) + calls
+        # Only new ones are counted: to count a million again and again would be what is measured.
+        newest = self.database.number("SELECT coalesce(max(id), 0) FROM audit_event")
         begun = time.perf_counter()
         answered = load(self.port, self.request, clients=min(CLIENTS, calls), calls=calls)
         if answered.statuses != {202: calls}:
             raise BenchError(f"respond-async was answered {dict(answered.statuses)}.")
-        _await(lambda: self.database.number(OUTCOMES) >= goal, "outcomes")
+        _await(lambda: self.database.number(f"{OUTCOMES} AND id > {newest}") >= calls, "outcomes")
         return calls / (time.perf_counter() - begun)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from io import BytesIO
 
 from django.http import HttpRequest, HttpResponse
 from django.template.response import SimpleTemplateResponse
@@ -9,6 +10,7 @@ from django.urls import resolve
 
 from core.clock import uuid7
 from core.errors import NotFound
+from core.parsers import BODY_MAX
 from core.problems import problem
 from core.request_id import REQUEST_ID
 
@@ -59,6 +61,8 @@ class ApiMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not request.path_info.startswith(API):
             return self.get_response(request)
+        if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
+            _body_take(request)
         request.get_host()  # refuses names that ALLOWED_HOSTS does not have
         match = request.resolver_match = resolve(request.path_info)
         response: HttpResponse = match.func(request, *match.args, **match.kwargs)
@@ -67,3 +71,13 @@ class ApiMiddleware:
         if not response.streaming and "Content-Length" not in response:
             response["Content-Length"] = str(len(response.content))
         return response
+
+
+def _body_take(request: HttpRequest) -> None:
+    """Reads a body that comes in chunks: Django, which wants its length first, would find none.
+
+    No further than needs to be known that it is too large.
+    """
+    body = request.META["wsgi.input"].read(BODY_MAX + 1)
+    request.META["CONTENT_LENGTH"] = str(len(body))
+    request._stream = BytesIO(body)  # noqa: SLF001 - there is no other way to hand it one

@@ -1,11 +1,19 @@
 """The Celery app. Celery is the doorbell only: the rows say what is to be done."""
 
+import gc
 import os
 
 from celery import Celery
+from celery.signals import worker_before_create_process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolhub.settings")
 
 app = Celery("toolhub")
 app.config_from_object("toolhub.celery_config")
 app.autodiscover_tasks(["execution.runs", "registry.installations"])
+
+
+@worker_before_create_process.connect
+def share(**_: object) -> None:
+    """What a worker has loaded is shared with its processes, as long as no collector writes to it."""
+    gc.freeze()

@@ -1,7 +1,8 @@
 """The write doors of runs: submit and cancel."""
 
+import contextlib
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,28 +82,36 @@ def run_submit(
     """
     refuse = functools.partial(_refusal_record, principal)
     checked = call_check(principal, name, request, found=found, refuse=refuse)
-    try:
+    with _refused(refuse, checked.found.name):
         key_check(key)
-    except ToolHubError as error:
-        refuse(checked.found.name, error, {"errors": []})
-        raise
     accepted = Accepted(
         principal, checked.found.version, request, checked.bounds, checked.arguments, checked.warnings, key
     )
-    if key and (earlier := _earlier_run(accepted)):
-        return earlier
-    try:
-        run = _carry_out(accepted, manner)
-    except IntegrityError:
-        # Of many equal calls at once one wins the key; the others return its run.
-        if key and (winner := _earlier_run(accepted)):
-            return winner
-        raise
+    with _refused(refuse, checked.found.name):
+        if key and (earlier := _earlier_run(accepted)):
+            return earlier
+        try:
+            run = _carry_out(accepted, manner)
+        except IntegrityError:
+            # Of many equal calls at once one wins the key; the others return its run.
+            if key and (winner := _earlier_run(accepted)):
+                return winner
+            raise
     RUNS.labels("inline" if run.inline else "queued").inc()
     return run
 
 
 Refuse = Callable[[str, ToolHubError, dict[str, Any]], None]
+
+
+@contextlib.contextmanager
+def _refused(refuse: Refuse, tool: str) -> Iterator[None]:
+    """Lets the ledger hear of a refusal that comes after the checks: a key's, a full queue's."""
+    try:
+        yield
+    except ToolHubError as error:
+        refuse(tool, error, {"errors": []})
+        raise
 
 
 def unrecorded(tool: str, error: ToolHubError, why: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from django.db import connections
 from django.db.models import F
 from django.test import Client
 
+from audit.models import Event
 from execution.models import IdempotencyKey, Run
 from execution.runs.keys import keys_expire
 from registry.models import Package
@@ -48,6 +49,8 @@ def test_the_same_key_with_another_request_is_409(call: Call, fx: Package, body:
     response = call("fx_echo", body=body, **KEY)
     assert (response.status_code, response.json()["error"]["code"]) == (409, "IDEMPOTENCY_CONFLICT")
     assert Run.objects.count() == 1
+    refused = Event.objects.get(kind="run.refused")
+    assert '"code":"IDEMPOTENCY_CONFLICT"' in refused.canonical
 
 
 @pytest.mark.django_db

@@ -91,6 +91,8 @@ def test_beyond_the_bound_of_the_queue_it_is_503_and_nothing_is_accepted(
     response = call("fx_echo", {"value": 1}, HTTP_PREFER="respond-async", HTTP_IDEMPOTENCY_KEY="k")
     assert (response.status_code, response.json()["error"]["code"]) == (503, "OVERLOADED")
     assert int(response["Retry-After"]) > 0
-    assert counts() == before
+    refused = Event.objects.latest("id")
+    assert (refused.kind, '"code":"OVERLOADED"' in refused.canonical) == ("run.refused", True)
+    assert counts() == [*before[:-1], before[-1] + 1]
     # what is carried out at once does not wait in the queue
     assert call("fx_echo", {"value": 1}).status_code == 200
