@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench import embedded, history, queue, report, throughput, waiting
+from bench import embedded, history, queue, report, sandboxes, throughput, waiting
 from bench.database import own_database
 from bench.load import BenchError
 
@@ -83,7 +83,20 @@ def old(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[s
     return asdict(found), found.faults
 
 
-PARTS: dict[str, Part] = {"speed": speed, "workers": workers, "waiters": waiters, "start": start}
+def sandbox(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """Figures of starts in a sandbox; prints them."""
+    found = sandboxes.measure(folder, rounds=3 * given.rounds)
+    say(sandboxes.sandboxes_lines(found))
+    return asdict(found), found.faults
+
+
+PARTS: dict[str, Part] = {
+    "speed": speed,
+    "workers": workers,
+    "waiters": waiters,
+    "start": start,
+    "sandbox": sandbox,
+}
 # Takes minutes, and 3 GB of the server's disk: only when it is asked for.
 LONG: dict[str, Part] = {"history": old}
 

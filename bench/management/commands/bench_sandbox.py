@@ -1,0 +1,77 @@
+"""`manage.py bench_sandbox`: starts a Python in a sandbox again and again; medians in ms as JSON."""
+
+import json
+import subprocess
+import threading
+import time
+from argparse import ArgumentParser
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from security.sandbox.interpreter import interpreter, interpreter_mounts
+from security.sandbox.launch import Launch
+from security.sandbox.levels import Level
+from security.sandbox.machine import bubblewrap
+from security.sandbox.probes import probe
+from security.sandbox.run import sandbox_run
+from security.sandbox.warm import warm_clear, warm_run
+
+PROGRAM = [interpreter(), "-I", "-S", "-c", "import sys; sys.stdin.read()"]
+# What a worker does between two calls of a tool; the next program gets ready meanwhile.
+BETWEEN_S = 0.3
+
+
+class Command(BaseCommand):
+    help = "Times of starts in a sandbox, and of what they are compared with."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--rounds", type=int, default=20)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        arms = _arms()
+        times: dict[str, list[float]] = {name: [] for name in arms}
+        for _ in range(options["rounds"] + 1):  # the first of each only fills caches
+            for name, arm in arms.items():
+                if name == "warm":
+                    time.sleep(BETWEEN_S)
+                began = time.perf_counter()
+                arm()
+                times[name].append((time.perf_counter() - began) * 1000)
+        warm_clear()
+        self.stdout.write(json.dumps({name: round(median(each[1:]), 1) for name, each in times.items()}))
+
+
+def _arms() -> dict[str, Callable[[], object]]:
+    """Each starts the same program once; only levels that hold here."""
+    arms: dict[str, Callable[[], object]] = {
+        "python": lambda: subprocess.run(PROGRAM, stdin=subprocess.DEVNULL, check=True)
+    }
+    if probe(Level.ISOLATED).holds:
+        plain = [
+            bubblewrap() or "bwrap",
+            "--unshare-all",
+            "--ro-bind",
+            "/",
+            "/",
+            "--dev",
+            "/dev",
+            "--proc",
+            "/proc",
+        ]
+        arms["bwrap"] = lambda: subprocess.run([*plain, "--", *PROGRAM], stdin=subprocess.DEVNULL, check=True)
+        arms["isolated"] = lambda: _held(Level.ISOLATED)
+        arms["warm"] = lambda: warm_run(_launch(Level.ISOLATED), threading.Event())
+    if probe(Level.CONFINED).holds:
+        arms["confined"] = lambda: _held(Level.CONFINED)
+    return arms
+
+
+def _held(level: Level) -> object:
+    return sandbox_run(_launch(level), threading.Event())
+
+
+def _launch(level: Level) -> Launch:
+    return Launch(argv=PROGRAM, level=level, mounts=interpreter_mounts())
