@@ -1,6 +1,6 @@
 """The way to the worker: frames of a kind, a length and bytes; from it two words, to begin and to stop."""
 
-import json
+import marshal
 import os
 import struct
 
@@ -46,4 +46,4 @@ class Channel:
         """The last frames; returns when the worker has them or is gone."""
         os.set_blocking(self.taken, True)
         self.send(LOG, log)
-        self.send(END, json.dumps(report).encode())
+        self.send(END, marshal.dumps(report))
