@@ -52,7 +52,6 @@ def _python(
     seconds: float,
 ) -> Answer:
     request: dict[str, Any] = {
-        "module": module,
         "function": contract.get("function", definition["name"]),
         "arguments": arguments,
         "context": {"tool": definition["name"]},
@@ -60,7 +59,7 @@ def _python(
     }
     if contract.get("determinism") == "bounded":
         request["fixed"] = {"now": "2026-01-01T00:00:00+00:00", "seed": "1"}
-    words = [sys.executable, "-c", _ENTRY, str(SDK), str(folder.resolve())]
+    words = [sys.executable, "-c", _ENTRY, str(SDK), module, str(folder.resolve())]
     done = _run(words, folder, request, contract, seconds)
     if isinstance(done, str):
         return Answer(error=done)
