@@ -9,6 +9,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client, TransactionTestCase
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from audit.triggers import triggers_create, triggers_drop
 from registry.catalogue import catalogue_sync
@@ -18,6 +20,10 @@ from security.models import Persona, User
 from security.services import persona_create, token_create
 
 Answer = Any
+
+# How quickly a machine makes examples, and tries them, is no matter of a test.
+hypothesis_settings.register_profile("toolhub", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("toolhub")
 
 
 @pytest.fixture(scope="session", autouse=True)
