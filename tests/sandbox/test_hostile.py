@@ -17,7 +17,7 @@ from tests.sandbox.verdicts import ENDED, ESCAPES, HELD, LEVELS, OWN_USER, VERDI
 
 pytestmark = pytest.mark.hostile
 BOUNDS: dict[str, Any] = {
-    "wall_s": 4.0,
+    "wall_s": 60.0,
     "memory_bytes": 192 << 20,
     "disk_bytes": 32 << 20,
     "files": 2_000,
