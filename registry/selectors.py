@@ -99,10 +99,13 @@ def call_decide(
     principal: PersonaPrincipal,
     found: ResolvedTool,
     *,
+    arguments: Mapping[str, Any] | None = None,
     token_state: TokenState | None = None,
     at: datetime | None = None,
 ) -> Decision:
     """The decision on a call of the tool by this principal; expiries are judged at `at`, else now.
+
+    Conditions of grants are judged by `arguments`; without them they count as met.
 
     Unless it is given, `token_state` is that of a valid token, or "none" where there is no token.
     """
@@ -122,6 +125,7 @@ def call_decide(
             assigned_by=found.assigned_by,
             required=tuple(found.version.required_capabilities),
             grants=principal.grants,
+            arguments=arguments,
         )
     )
 

@@ -4,12 +4,13 @@ It works on values only, so that the execute path, the list of tools, the consol
 simulator all ask the same function.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from security.capabilities import held_by
+from security.capabilities import holders
+from security.conditions import Condition, condition_words, unmet
 
 Verdict = Literal["pass", "warn", "fail"]
 TokenState = Literal["valid", "expired", "revoked", "none"]
@@ -17,10 +18,11 @@ TokenState = Literal["valid", "expired", "revoked", "none"]
 
 @dataclass(frozen=True)
 class GrantFact:
-    """A grant: capability and expiry (UTC), None for no end."""
+    """A grant: capability, expiry (UTC; None for no end), and conditions on a call's arguments."""
 
     capability: str
     expires_at: datetime | None
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class CallFacts:
     assigned_by: str | None
     required: tuple[str, ...]
     grants: tuple[GrantFact, ...]
+    # None where no call is made yet, as in a list of tools: then conditions count as met.
+    arguments: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -155,24 +159,47 @@ def _version_state(facts: CallFacts) -> Check:
 def _capabilities(facts: CallFacts) -> Check:
     if not facts.required:
         return Check("capabilities", "pass", f"{facts.tool} needs no capability.")
-    live = [
-        grant.capability for grant in facts.grants if grant.expires_at is None or grant.expires_at > facts.now
-    ]
-    past = [grant.capability for grant in facts.grants if grant.capability not in live]
-    missing = [needed for needed in facts.required if held_by(needed, live) is None]
-    if not missing:
-        held = ", ".join(f"{needed} by {held_by(needed, live)}" for needed in facts.required)
-        return Check("capabilities", "pass", f"Held: {held}.")
-    expired = [needed for needed in missing if held_by(needed, past)]
-    why = "; ".join(f"{needed} is {'expired' if needed in expired else 'missing'}" for needed in missing)
+    unheld: dict[str, str] = {}
+    held: list[str] = []
+    for needed in facts.required:
+        by, why = _held(needed, facts)
+        if by is None:
+            unheld[needed] = why
+        else:
+            held.append(f"{needed} by {by}{why}")
+    if not unheld:
+        return Check("capabilities", "pass", f"Held: {', '.join(held)}.")
     return Check(
         "capabilities",
         "fail",
-        f"{facts.persona} may not: {why}.",
+        f"{facts.persona} may not: {'; '.join(f'{needed} {why}' for needed, why in unheld.items())}.",
         "CAPABILITY_MISSING",
-        f"Grant {', '.join(missing)} to {facts.persona}.",
+        f"Grant {', '.join(unheld)} to {facts.persona}.",
         _ADMIN,
     )
+
+
+def _held(needed: str, facts: CallFacts) -> tuple[str | None, str]:
+    """The narrowest grant that counts for a capability, with a note; or None, and why none does."""
+    known = {grant.capability: grant for grant in facts.grants}
+    why = "is missing"
+    for name in holders(needed):
+        grant = known.get(name)
+        if grant is None:
+            continue
+        if grant.expires_at is not None and grant.expires_at <= facts.now:
+            why = "is expired" if why == "is missing" else why
+            continue
+        if not grant.conditions:
+            return name, ""
+        if facts.arguments is None:
+            return name, f" where {' and '.join(map(condition_words, grant.conditions))}"
+        failed = unmet(grant.conditions, facts.arguments)
+        if failed is None:
+            return name, f" where {' and '.join(map(condition_words, grant.conditions))}"
+        # The rule and never the arguments: decisions stand in the ledger.
+        why = f"is granted only where {condition_words(failed)}"
+    return None, why
 
 
 # In this order; the first failure names the error. Later rules are lines of their own here.

@@ -6,6 +6,8 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils import timezone
 
+from core.fields import CanonicalJSONField
+
 
 class User(AbstractUser):
     """A person who signs in to the console."""
@@ -55,7 +57,7 @@ class Token(models.Model):
 
 
 class Grant(models.Model):
-    """A capability that a persona holds, perhaps until a date."""
+    """A capability that a persona holds, perhaps until a date, perhaps under conditions (conditions.py)."""
 
     persona = models.ForeignKey(Persona, on_delete=models.CASCADE, related_name="grants")
     capability = models.CharField(max_length=120)
@@ -63,6 +65,7 @@ class Grant(models.Model):
     granted_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(null=True)
+    conditions = CanonicalJSONField(default=list)
 
     class Meta:
         ordering = ("capability",)

@@ -1,6 +1,7 @@
 """The write doors of personas, grants and tokens: permission, change and audit in one transaction."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
@@ -9,6 +10,7 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.errors import Conflict, InvalidRequest
 from security.capabilities import is_capability
+from security.conditions import Condition, conditions_check
 from security.models import Grant, Persona, Token, User
 from security.permissions import actor_of, require
 from security.tokens import token_digest, token_text
@@ -58,9 +60,18 @@ def persona_switch(*, by: User, persona: Persona, on: bool) -> None:
 
 
 def grant_create(
-    *, by: User, persona: Persona, capability: str, reason: str, expires_at: datetime | None = None
+    *,
+    by: User,
+    persona: Persona,
+    capability: str,
+    reason: str,
+    expires_at: datetime | None = None,
+    conditions: Sequence[Condition] = (),
 ) -> Grant:
-    """Gives a capability, perhaps until a time (UTC). Raises InvalidRequest, Conflict when held already."""
+    """Gives a capability, perhaps until a time (UTC), perhaps under conditions (security/conditions.py).
+
+    Raises Denied, InvalidRequest, Conflict when held already.
+    """
     require(by, "security.add_grant")
     if not is_capability(capability):
         raise _field_error("capability", "Write it as a, a:b, a.b, a:* or *; no other wildcards.")
@@ -69,21 +80,21 @@ def grant_create(
         raise _field_error("reason", "Say why the persona needs it.")
     if expires_at is not None and expires_at <= timezone.now():
         raise _field_error("expires_at", "The time has passed.")
+    checked = conditions_check(list(conditions))
     try:
         with transaction.atomic():
             grant = Grant.objects.create(
                 persona=persona,
+                conditions=checked,
                 capability=capability,
                 reason=reason,
                 granted_by=by,
                 expires_at=expires_at,
             )
             until = expires_at.isoformat() if expires_at else None
-            record(
-                _entry(
-                    "grant.created", by, persona, capability=capability, reason=grant.reason, expires_at=until
-                )
-            )
+            data: dict[str, object] = {"capability": capability, "reason": grant.reason, "expires_at": until}
+            data |= {"conditions": checked} if checked else {}
+            record(_entry("grant.created", by, persona, **data))
     except IntegrityError as error:
         message = f"{persona.name} holds {capability} already."
         raise Conflict(message, errors=[{"pointer": "/capability", "message": message}]) from error

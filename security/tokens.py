@@ -1,9 +1,11 @@
 """Tokens: made, found and ended. About sixty lines of our own (see docs/adr/0004)."""
 
 import hashlib
+import json
 import re
 import secrets
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 
@@ -61,8 +63,25 @@ def _principal(token: Token) -> PersonaPrincipal:
     return _of(token.persona, token.responsible, token.pk)
 
 
+def grants_read(
+    capabilities: Sequence[str] | None,
+    expiries: Sequence[datetime | None] | None,
+    conditions: Sequence[str] | None,
+) -> tuple[GrantFact, ...]:
+    """Grants from the columns of a statement: conditions are canonical JSON, mostly `[]`."""
+    rows = zip(capabilities or (), expiries or (), conditions or (), strict=True)
+    return tuple(
+        GrantFact(name, ends, () if text == "[]" else tuple(json.loads(text))) for name, ends, text in rows
+    )
+
+
+def grants_of(persona_id: int) -> tuple[GrantFact, ...]:
+    """All grants of a persona, expired ones, too."""
+    rows = Grant.objects.filter(persona_id=persona_id).values_list("capability", "expires_at", "conditions")
+    return tuple(GrantFact(name, ends, tuple(conditions)) for name, ends, conditions in rows)
+
+
 def _of(persona: Persona, responsible: User, token_id: int | None) -> PersonaPrincipal:
-    grants = Grant.objects.filter(persona=persona).values_list("capability", "expires_at")
     return PersonaPrincipal(
         persona_id=persona.pk,
         persona=persona.name,
@@ -71,5 +90,5 @@ def _of(persona: Persona, responsible: User, token_id: int | None) -> PersonaPri
         responsible_id=responsible.pk,
         responsible=responsible.get_username(),
         responsible_active=responsible.is_active,
-        grants=tuple(GrantFact(*row) for row in grants),
+        grants=grants_of(persona.pk),
     )

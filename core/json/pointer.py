@@ -5,7 +5,13 @@ from typing import Any
 
 # For JSON Schema too: its dialect is ECMA 262's.
 POINTER = r"^(/([^~/]|~[01])*)*$"
+_WHOLE = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
 _INDEX = re.compile(r"0|[1-9][0-9]*", re.ASCII)
+
+
+def pointer_is(text: str) -> bool:
+    """Whether the text is a JSON Pointer (§3)."""
+    return _WHOLE.fullmatch(text) is not None
 
 
 def pointer_get(value: Any, pointer: str) -> Any:

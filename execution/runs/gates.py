@@ -36,7 +36,7 @@ def judge(run: Run, rights: Rights | None, found: ResolvedTool) -> Outcome | Non
     if rights is None:
         return failure("PERMISSION_DENIED", "Refused before the start: nobody answers for this run.", at=now)
     principal, state = rights
-    decision = call_decide(principal, found, token_state=state, at=run.created_at)
+    decision = call_decide(principal, found, arguments=run.arguments, token_state=state, at=run.created_at)
     if decision.allowed:
         return None
     failed = decision.failure

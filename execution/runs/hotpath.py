@@ -18,9 +18,8 @@ from django.db import connections, models
 from core.fields import CanonicalJSONField
 from registry.models import ToolVersion
 from registry.selectors import ResolvedTool
-from security.decisions import GrantFact
 from security.principals import PersonaPrincipal
-from security.tokens import SHAPE, USED_EVERY, token_digest
+from security.tokens import SHAPE, USED_EVERY, grants_read, token_digest
 
 Convert = Callable[[Any], Any]
 
@@ -30,7 +29,8 @@ SELECT p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active,
        EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.tool_id = o.id),
        EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.package_id = o.package_id),
        (SELECT array_agg(g.capability ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
-       (SELECT array_agg(g.expires_at ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id)
+       (SELECT array_agg(g.expires_at ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
+       (SELECT array_agg(g.conditions ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id)
   FROM security_token t
   JOIN security_persona p ON p.id = t.persona_id
   JOIN security_user u ON u.id = t.responsible_id
@@ -90,8 +90,8 @@ def facts_read(token_text: str, name: str) -> tuple[PersonaPrincipal, ResolvedTo
     row = statement_execute(_FACTS, (name, token_digest(token_text), USED_EVERY)).fetchone()
     if row is None:
         return None
-    version_id, state, reason, package, by_tool, by_package, capabilities, expiries = row[7:]
-    grants = tuple(map(GrantFact, capabilities or (), expiries or ()))
+    version_id, state, reason, package, by_tool, by_package, *granted = row[7:]
+    grants = grants_read(*granted)
     who: tuple[int, str, bool, int, int, str, bool] = row[:7]
     principal = PersonaPrincipal(*who, grants)
     assigned = "by name" if by_tool else f"with the package {package}" if by_package else None

@@ -26,8 +26,9 @@ from execution.runs.hotpath import fields_of, statement_execute, version_kept
 from execution.runs.outcomes import Outcome
 from execution.runs.states import move_sql
 from registry.selectors import ResolvedTool
-from security.decisions import GrantFact, TokenState
+from security.decisions import TokenState
 from security.principals import PersonaPrincipal
+from security.tokens import grants_read
 
 # Kinds of waiting work (persona and tool) are found by leaps through the index `run_due`: what a claim costs
 # does not grow with the number of runs that wait. Then the fairest kind that has a run whose caps are free.
@@ -85,7 +86,8 @@ SELECT {columns}, v.state, v.state_reason, k.name,
        EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.tool_id = o.id),
        EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.package_id = k.id),
        (SELECT array_agg(g.capability ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
-       (SELECT array_agg(g.expires_at ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id)
+       (SELECT array_agg(g.expires_at ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
+       (SELECT array_agg(g.conditions ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id)
   FROM moved m
   JOIN security_persona p ON p.id = m.persona_id
   LEFT JOIN security_token t ON t.id = m.token_id
@@ -163,14 +165,14 @@ def _read(values: Sequence[Any]) -> list[Any]:
 
 def _facts(run: Run, row: Sequence[Any]) -> Facts:
     state, reason, package, persona, persona_active, token_id, revoked, *rest = row
-    responsible_id, responsible, responsible_active, by_tool, by_package, capabilities, expiries = rest
+    responsible_id, responsible, responsible_active, by_tool, by_package, *granted = rest
     run.tool_version = version_kept(run.tool_version_id, state, reason)
     found = ResolvedTool(
         run.tool_version, "by name" if by_tool else f"with the package {package}" if by_package else None
     )
     if responsible_id is None:
         return Facts(None, found)
-    grants = tuple(map(GrantFact, capabilities or (), expiries or ()))
+    grants = grants_read(*granted)
     who = (run.persona_id, persona, persona_active, token_id, responsible_id, responsible, responsible_active)
     token_state: TokenState = "none" if token_id is None else "revoked" if revoked else "valid"
     return Facts((PersonaPrincipal(*who, grants), token_state), found)

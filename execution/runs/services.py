@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,7 +134,8 @@ def call_check(
     """
     if found is None or request.version:
         found = _resolve(principal, name, request, refuse)
-    decision = _decide(principal, found, refuse)
+    # Where some are not known yet, conditions are judged when they are.
+    decision = _decide(principal, found, None if open_arguments else request.arguments, refuse)
     version = found.version
     try:
         _arguments_check(version, request, open_arguments)
@@ -164,9 +165,11 @@ def _resolve(principal: PersonaPrincipal, name: str, request: CallRequest, refus
         raise
 
 
-def _decide(principal: PersonaPrincipal, found: ResolvedTool, refuse: Refuse) -> Decision:
+def _decide(
+    principal: PersonaPrincipal, found: ResolvedTool, arguments: Mapping[str, Any] | None, refuse: Refuse
+) -> Decision:
     """The decision on a call that is allowed; raises for one that is not."""
-    decision = call_decide(principal, found)
+    decision = call_decide(principal, found, arguments=arguments)
     failed = decision.failure
     if failed is None:
         return decision

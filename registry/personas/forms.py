@@ -1,7 +1,10 @@
 """Forms about personas. What they may hold is the services' to say; the fields only read it."""
 
+from typing import Any
+
 from django import forms
 
+from core.errors import ToolHubError
 from core.forms import ConsoleForm
 from security.services import TOKEN_DAYS_MAX
 
@@ -44,6 +47,46 @@ class GrantForm(ConsoleForm):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
         help_text="Empty: no end.",
     )
+    condition = forms.ChoiceField(
+        label="Only where",
+        required=False,
+        choices=[
+            ("", "always"),
+            ("path", "a path lies within folders"),
+            ("host", "an address is at hosts"),
+            ("equals", "a text is one of these"),
+            ("cel", "an expression in CEL is true"),
+        ],
+    )
+    argument = forms.CharField(
+        required=False, max_length=500, help_text="The argument that is looked at: /path, /target/url."
+    )
+    values = forms.CharField(
+        label="Is",
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Folders, hosts or texts, one a line; in CEL an expression such as arguments.amount < 100.",
+    )
+
+    def wishes(self) -> dict[str, Any]:
+        """What the service takes."""
+        given = dict(self.cleaned_data)
+        kind, argument, values = given.pop("condition"), given.pop("argument"), given.pop("values")
+        if kind == "cel":
+            given["conditions"] = [{"kind": kind, "expression": values.strip()}]
+        elif kind:
+            lines = [line.strip() for line in values.splitlines() if line.strip()]
+            given["conditions"] = [{"kind": kind, "argument": argument.strip(), "values": lines}]
+        return given
+
+    def take(self, error: ToolHubError) -> None:
+        """Puts what is wrong with a condition at the field that it came from."""
+        for item in error.errors:
+            place = item.get("pointer", "")
+            if place.startswith("/conditions"):
+                item["pointer"] = "/argument" if place.endswith("/argument") else "/values"
+        super().take(error)
 
 
 class TokenForm(ConsoleForm):

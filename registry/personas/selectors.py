@@ -9,9 +9,10 @@ from django.db.models import OuterRef, Q, QuerySet
 from core.errors import NotFound
 from registry.models import Assignment, Package, Tool
 from registry.selectors import ResolvedTool, call_decide, count_of
-from security.decisions import Decision, GrantFact
+from security.decisions import Decision
 from security.models import Grant, Persona, Token
 from security.principals import PersonaPrincipal
+from security.tokens import grants_of
 
 
 def personas_page(filters: Mapping[str, str]) -> QuerySet[Persona]:
@@ -80,7 +81,7 @@ def decisions_of(persona: Persona, tools: Iterable[Tool]) -> list[ToolDecision]:
         responsible_id=0,
         responsible="",
         responsible_active=True,
-        grants=tuple(GrantFact(*row) for row in persona.grants.values_list("capability", "expires_at")),
+        grants=grants_of(persona.pk),
     )
     found = []
     for tool in shown:

@@ -21,9 +21,7 @@ class GrantNew(PersonaFormView):
         """Grants, or shows what is wrong."""
         persona = persona_detail(name)
         form = GrantForm(request.POST, auto_id="grant_%s")
-        grant = form.attempt(
-            lambda: grant_create(by=person_of(request), persona=persona, **form.cleaned_data)
-        )
+        grant = form.attempt(lambda: grant_create(by=person_of(request), persona=persona, **form.wishes()))
         if grant is None:
             return self.show_persona(persona, form)
         messages.success(request, f"{grant.capability} is granted.")

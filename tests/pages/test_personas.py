@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import Event
@@ -282,3 +283,21 @@ def test_each_act_needs_just_its_own_permission(
         answer = eyes_with(permission).post(address, form)
         assert answer.status_code in {200, 302}, address
         assert _state() != before, address
+
+
+def test_a_capability_is_granted_under_a_condition_and_the_page_says_which(
+    eyes: Client, persona: Persona
+) -> None:
+    here = reverse("grant_new", args=[persona.name])
+    wishes = {"capability": "file:write", "reason": "reports", "condition": "path", "argument": "/path"}
+    wrong = eyes.post(here, {**wishes, "values": "data"})
+    assert wrong.status_code == 422
+    assert "A folder is an absolute path" in wrong.content.decode()
+    assert eyes.post(here, {**wishes, "values": "/data\n/tmp"}).status_code == 302
+    [grant] = persona.grants.all()
+    assert grant.conditions == [{"kind": "path", "argument": "/path", "values": ["/data", "/tmp"]}]
+    page = eyes.get(reverse("persona", args=[persona.name])).content.decode()
+    assert "/path lies within /data, /tmp" in page
+    other = {"capability": "db:read", "reason": "x", "condition": "cel"}
+    assert eyes.post(here, {**other, "values": "arguments.limit <"}).status_code == 422
+    assert eyes.post(here, {**other, "values": "arguments.limit < 100"}).status_code == 302
