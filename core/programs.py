@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import IO
 
 LINE_MAX = 4000
-OUTPUT_MAX = 64 * 1024 * 1024
+# More than a package may have, so that no part of one is ever dropped.
+OUTPUT_MAX = 72 * 1024 * 1024
 _LOOK_S = 0.1
 _PASSED = ("PATH", "LANG", "LC_ALL", "TMPDIR")
 

@@ -63,6 +63,8 @@ class Release(models.Model):
     is_reviewed = models.BooleanField(default=False)
     origin = CanonicalJSONField(default=dict)
     published_at = models.DateTimeField(default=timezone.now)
+    # Set while its files are gone with its package: it has to be installed anew before it can be used.
+    removed_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["package", "version"], name="release_once"),)

@@ -59,6 +59,8 @@ def installations_tidy() -> int:
     done = 0
     for one in old:
         with transaction.atomic():
-            staged_remove(one)
-        done += 1
+            # It may have been taken up again meanwhile.
+            if Installation.objects.select_for_update().filter(pk=one.pk, status=Status.FAILED).exists():
+                staged_remove(one)
+                done += 1
     return done

@@ -12,11 +12,12 @@ from registry.models import Archive, Release
 def staged_remove(one: Installation) -> None:
     """Removes what was fetched, and the archive that no release and no other installation needs."""
     Staged.objects.filter(pk=one.pk).delete()
-    if not one.digest or Release.objects.filter(digest=one.digest).exists():
+    if not one.digest:
         return
     wanted = Q(status__in=OPEN) | Q(status=Status.FAILED, staged__isnull=False)
     others = Installation.objects.filter(wanted, digest=one.digest).exclude(pk=one.pk)
-    if others.exists():
+    # In this order: one that is not open any more has published its release before.
+    if others.exists() or Release.objects.filter(digest=one.digest, removed_at=None).exists():
         return
     Archive.objects.filter(pk=one.digest).delete()
     shutil.rmtree(settings.DATA / "releases" / one.digest, ignore_errors=True)

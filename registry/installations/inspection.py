@@ -11,6 +11,7 @@ from registry.lint.installed import release_warnings
 from registry.models import Package, Release, Tool
 from registry.releases.difference import Change, releases_compare
 from registry.releases.draft import Draft
+from registry.releases.publish import own_check
 
 
 def inspect(job: Job) -> None:
@@ -46,7 +47,8 @@ def inspect(job: Job) -> None:
 
 def _refuse_known(draft: Draft) -> None:
     name, version = draft.release.package.name, draft.release.version
-    known = Release.objects.filter(package__name=name, version=version).select_related("package").first()
+    own_check(name, draft.release.runner)
+    known = Release.objects.filter(package__name=name, version=version).first()
     if known is None:
         return
     if known.digest != draft.release.digest:
@@ -56,7 +58,7 @@ def _refuse_known(draft: Draft) -> None:
             suggestions=["Releases never change: give the new content a new version."],
             data={"published": known.digest, "offered": draft.release.digest},
         )
-    if known.package.uninstalled_at is None:
+    if known.removed_at is None:
         raise ToolHubError(f"{name} {version} is installed already.", code="ALREADY_REGISTERED")
 
 

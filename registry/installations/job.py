@@ -32,6 +32,7 @@ class Job:
         self.installation = installation
         self.token = token
         self.cancelled = threading.Event()
+        self._saying = threading.Lock()
         self._lines = installation.lines.aggregate(last=Max("seq"))["last"] or 0
 
     def write(self, **columns: Any) -> None:
@@ -44,15 +45,31 @@ class Job:
         for name, value in columns.items():
             setattr(self.installation, name, value)
 
-    def say(self, text: str) -> None:
-        """Adds a line to the log; control characters are taken out, and beyond LINES_MAX nothing is kept."""
-        if self._lines >= LINES_MAX:
-            return
-        self._lines += 1
-        shown = "".join(char if char.isprintable() else " " for char in text)[:LINE_MAX]
-        LogLine.objects.create(
-            installation=self.installation, seq=self._lines, step=self.installation.step, text=shown
+    def leave(self, **columns: Any) -> None:
+        """Gives the row out of hand, unless somebody cancelled. Raises LeaseLost, ToolHubError CANCELLED."""
+        mine = Installation.objects.filter(
+            pk=self.installation.pk, lease_token=self.token, status=Status.RUNNING
         )
+        if mine.filter(cancel_asked_at=None).update(lease_token=None, **columns):
+            return
+        if not mine.exists():
+            raise LeaseLost
+        self.cancelled.set()
+        self.check()
+
+    def say(self, text: str) -> None:
+        """Adds a line to the log, while it is ours; without control characters, and at most LINES_MAX.
+
+        May be called from several threads: a program's output and errors come by two.
+        """
+        shown = "".join(char if char.isprintable() else " " for char in text)[:LINE_MAX]
+        one = self.installation
+        with self._saying:
+            mine = Installation.objects.filter(pk=one.pk, lease_token=self.token)
+            if self._lines >= LINES_MAX or not mine.exists():
+                return
+            self._lines = (one.lines.aggregate(last=Max("seq"))["last"] or 0) + 1
+            LogLine.objects.create(installation=one, seq=self._lines, step=one.step, text=shown)
 
     def check(self) -> None:
         """Raises ToolHubError CANCELLED when somebody cancelled; to be called between pieces of work."""

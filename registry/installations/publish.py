@@ -4,18 +4,25 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.actors import Actor
+from registry.archives.contents import digests_of
+from registry.archives.zips import zip_write
 from registry.installations.job import Job
 from registry.installations.models import Staged, Status
-from registry.installations.verify import draft_of
+from registry.installations.verify import contents_of, draft_of
 from registry.models import Archive
 from registry.releases.publish import draft_publish
 
 
 def publish(job: Job) -> None:
-    """Raises ToolHubError ALREADY_REGISTERED when another installation was first."""
+    """Raises ToolHubError ALREADY_REGISTERED when another installation was first, CANCELLED."""
     one = job.installation
-    draft = draft_of(job)
-    archive = Archive.objects.get(pk=draft.release.digest)
+    contents = contents_of(job)
+    draft = draft_of(job, contents)
+    # Made anew: another installation of the same content may have taken its own away.
+    content = zip_write(contents)
+    archive = Archive(
+        digest=draft.release.digest, content=content, size=len(content), files=digests_of(contents)
+    )
     with transaction.atomic():
         release = draft_publish(
             by=Actor(**one.choices["by"]),
@@ -25,10 +32,9 @@ def publish(job: Job) -> None:
         )
         job.say(f"{release} is installed.")
         Staged.objects.filter(pk=one.pk).delete()
-        job.write(
+        job.leave(
             status=Status.PUBLISHED,
             steps=job.step_mark("publish", "done"),
             release_id=release.pk,
             finished_at=timezone.now(),
-            lease_token=None,
         )

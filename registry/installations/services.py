@@ -10,17 +10,18 @@ from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.actors import Actor
-from core.errors import InvalidRequest, NotFound, ToolHubError
+from core.errors import Denied, InvalidRequest, NotFound, ToolHubError
 from registry.archives.contents import Contents, path_check
 from registry.archives.zips import ARCHIVE_BYTES_MAX, zip_write
 from registry.contracts import TOOL_NAME
 from registry.installations.bells import ring_after_commit
 from registry.installations.cleaning import staged_remove
-from registry.installations.models import OPEN, Installation, SourceType, Staged, Status
+from registry.installations.models import OPEN, STEPS, Installation, SourceType, Staged, Status
 from registry.installations.source_form import Source, source_check
 from registry.models import Tool
 from security.acting import By, acting
 from security.models import User
+from security.principals import PersonaPrincipal
 from toolhub_sdk.checks.names import RESERVED
 
 INSTALL = "registry.add_release"
@@ -82,6 +83,11 @@ def installation_approve(
     other names in the hub. Raises Denied, InvalidRequest, ToolHubError WRONG_STEP.
     """
     actor = acting(by, INSTALL)
+    if reviewed and isinstance(by, PersonaPrincipal):
+        raise Denied(
+            "An agent cannot say that code was read and may be trusted.",
+            suggestions=["Approve it without `reviewed`, or let a person approve it."],
+        )
     choices = {
         "activate": activate,
         "reviewed": reviewed,
@@ -95,6 +101,7 @@ def installation_approve(
             Q(digest=digest),
             status=Status.QUEUED,
             step="prepare",
+            attempt=0,
             choices=choices,
             steps=_review_done(installation),
         )
@@ -135,19 +142,30 @@ def installation_cancel(*, by: By, installation: Installation) -> Installation:
 
 
 def installation_retry(*, by: By, installation: Installation) -> Installation:
-    """Takes a failed installation up again at the step that failed.
+    """Takes a failed installation up again at the step that failed; from the first where that is gone.
 
     Raises Denied, ToolHubError WRONG_STEP when there is nothing left to go on with.
     """
     actor = acting(by, INSTALL)
-    staged = installation.source_type in {SourceType.GIT, SourceType.URL} or Staged.objects.filter(
-        pk=installation.pk
-    )
     with transaction.atomic():
-        if not staged:
-            raise ToolHubError("What was fetched is gone. Start anew.", code="WRONG_STEP")
+        # The row's lock holds off the steward, who takes away what old ones fetched.
+        row = Installation.objects.select_for_update().get(pk=installation.pk)
+        again: dict[str, Any] = {}
+        if not Staged.objects.filter(pk=row.pk).exists():
+            if row.source_type not in {SourceType.GIT, SourceType.URL}:
+                raise ToolHubError("What was fetched is gone. Start anew.", code="WRONG_STEP")
+            # What comes now may be something else: it is reviewed again.
+            again = {"step": STEPS[0], "steps": [], "choices": {}, "report": {}, "digest": "", "lock": ""}
         _move(
-            installation, [Status.FAILED], Q(), status=Status.QUEUED, error=None, finished_at=None, attempt=0
+            row,
+            [Status.FAILED],
+            Q(),
+            **again,
+            status=Status.QUEUED,
+            error=None,
+            finished_at=None,
+            cancel_asked_at=None,
+            attempt=0,
         )
         record(Entry("installation.retried", actor, "installation", str(installation.pk), {}))
         ring_after_commit()

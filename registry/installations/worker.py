@@ -56,13 +56,7 @@ def _steps(job: Job) -> None:
     for name in STEPS[STEPS.index(job.installation.step) :]:
         if name == "review":
             if not job.installation.choices:
-                job.write(
-                    step=name,
-                    status=Status.AWAITING_REVIEW,
-                    steps=job.step_mark(name, "waiting"),
-                    lease_token=None,
-                )
-                return None
+                return _wait(job)
             continue
         job.write(step=name, steps=job.step_mark(name, "running"))
         try:
@@ -82,6 +76,14 @@ def _steps(job: Job) -> None:
         if name != STEPS[-1]:
             job.write(steps=job.step_mark(name, "done"))
     return None
+
+
+def _wait(job: Job) -> None:
+    """Hands the installation to its reviewers."""
+    try:
+        job.leave(step="review", status=Status.AWAITING_REVIEW, steps=job.step_mark("review", "waiting"))
+    except ToolHubError as error:
+        _ended(job, error)
 
 
 def _ended(job: Job, error: ToolHubError) -> None:

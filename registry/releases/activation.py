@@ -23,7 +23,8 @@ def release_activate(*, by: By, release: Release) -> Release:
         callable_now = release.tool_versions.exclude(
             state__in=[VersionState.YANKED, VersionState.QUARANTINED]
         )
-        if package.uninstalled_at is not None or not callable_now.exists():
+        removed = Release.objects.filter(pk=release.pk, removed_at__isnull=False).exists()
+        if package.uninstalled_at is not None or removed or not callable_now.exists():
             raise Conflict(f"{release} is withdrawn; it cannot be put in use.")
         release_activate_tools(package, release)
         data = {"version": release.version, "before": before.version if before else None}

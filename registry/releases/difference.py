@@ -39,7 +39,10 @@ class Change:
 
 
 def releases_compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """The changes from one manifest to another, tools by name, at most CHANGES_MAX."""
+    """The changes from one manifest to another, tools by name.
+
+    Of more than CHANGES_MAX, those that ask for care are kept, then others.
+    """
     found: list[Change] = []
     for pointer, kind, old, new in _walk({**before, "tools": None}, {**after, "tools": None}, ()):
         careful = pointer.startswith(("/runtime", "/dependencies"))
@@ -48,7 +51,14 @@ def releases_compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
     news = {tool["name"]: tool for tool in after.get("tools", [])}
     for name in sorted(olds.keys() | news.keys()):
         found += _tool(name, olds.get(name), news.get(name))
+    if len(found) > CHANGES_MAX:
+        found.sort(key=lambda change: not change.careful)
     return found[:CHANGES_MAX]
+
+
+def _is_careful(pointer: str) -> bool:
+    """Whether the place is such a one, lies in one, or holds one: a contract may come or go as a whole."""
+    return pointer.startswith(_CAREFUL) or any(one.startswith(f"{pointer}/") for one in _CAREFUL)
 
 
 def _tool(name: str, old: Any, new: Any) -> Iterator[Change]:
@@ -58,7 +68,7 @@ def _tool(name: str, old: Any, new: Any) -> Iterator[Change]:
         yield Change(name, "", kind, summary if old else None, summary if new else None, careful=True)
         return
     for pointer, kind, before, after in _walk(old, new, ()):
-        yield Change(name, pointer, kind, before, after, pointer.startswith(_CAREFUL))
+        yield Change(name, pointer, kind, before, after, _is_careful(pointer))
 
 
 def _walk(old: Any, new: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str, Kind, Any, Any]]:

@@ -42,6 +42,8 @@ def _set(by: By, release: Release, state: VersionState, kind: str, reason: str) 
         package = Package.objects.select_for_update().get(pk=release.package_id)
         if package.uninstalled_at is not None:
             raise Conflict(f"{package.name} is uninstalled.")
+        if Release.objects.filter(pk=release.pk, removed_at__isnull=False).exists():
+            raise Conflict(f"{release} was removed with its package.", suggestions=["Install it again."])
         if state is VersionState.YANKED and package.active_id == release.pk:
             raise Conflict(
                 f"{release} is in use.",

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import ToolHubError
-from registry.models import Archive, Package, Release, Tool
+from registry.models import Archive, Package, Release, Tool, VersionState
 from registry.releases.activation import release_activate_tools
 from registry.releases.draft import Draft, DraftTool, release_draft
 
@@ -32,9 +32,13 @@ def draft_publish(
     try:
         with transaction.atomic():
             package = _package_write(draft.release.package)
+            own_check(name, draft.release.runner)
             if archive is not None:
                 Archive.objects.bulk_create([archive], ignore_conflicts=True)
             release, names = _returned(draft, package) or _written(draft, package)
+            if package.uninstalled_at is not None:
+                package.uninstalled_at = None
+                package.save(update_fields=["uninstalled_at"])
             if activate or package.active_id is None:
                 release_activate_tools(package, release)
             data = {
@@ -49,6 +53,17 @@ def draft_publish(
     except IntegrityError as error:
         raise ToolHubError(f"{name} {version} is published already.", code="ALREADY_REGISTERED") from error
     return release
+
+
+def own_check(package: str, runner: str) -> None:
+    """Raises ToolHubError ALREADY_REGISTERED when somebody's release would go into a package of the hub."""
+    own = Release.objects.filter(package__name=package, runner="builtin")
+    if runner != "builtin" and own.exists():
+        raise ToolHubError(
+            f"{package} is a part of the hub.",
+            code="ALREADY_REGISTERED",
+            suggestions=["Give the package another name."],
+        )
 
 
 def _package_write(wanted: Package) -> Package:
@@ -87,11 +102,12 @@ def _tool_write(made: DraftTool, package: Package, release: Release) -> str:
 def _returned(draft: Draft, package: Package) -> tuple[Release, list[str]] | None:
     """The same release of a package that was removed: published again, with the versions it had."""
     known = Release.objects.filter(package=package, version=draft.release.version).first()
-    if known is None or package.uninstalled_at is None or known.digest != draft.release.digest:
+    if known is None or known.removed_at is None or known.digest != draft.release.digest:
         return None
     known.is_reviewed, known.origin = draft.release.is_reviewed, draft.release.origin
-    known.save(update_fields=["is_reviewed", "origin"])
-    known.tool_versions.update(state="active", state_reason="")
-    package.uninstalled_at = None
-    package.save(update_fields=["uninstalled_at"])
+    # The lock is not in the digest: what was reviewed and tested now is what counts.
+    known.lock, known.removed_at = draft.release.lock, None
+    known.save(update_fields=["is_reviewed", "origin", "lock", "removed_at"])
+    versions = known.tool_versions.exclude(state=VersionState.QUARANTINED)
+    versions.update(state=VersionState.ACTIVE, state_reason="")
     return known, list(known.tool_versions.order_by("tool__name").values_list("tool__name", flat=True))

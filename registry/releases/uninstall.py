@@ -36,9 +36,11 @@ def package_uninstall(*, by: By, package: Package, force: bool = False) -> Affec
             )
         digests = list(row.releases.values_list("digest", flat=True))
         Tool.objects.filter(package=row).update(active=None)
-        ToolVersion.objects.filter(release__package=row).update(
+        # What is quarantined stays so: a removal is no review.
+        ToolVersion.objects.filter(release__package=row).exclude(state=VersionState.QUARANTINED).update(
             state=VersionState.YANKED, state_reason=REASON
         )
+        row.releases.filter(removed_at=None).update(removed_at=timezone.now())
         Assignment.objects.filter(package=row).delete()
         Assignment.objects.filter(tool__package=row).delete()
         Archive.objects.filter(pk__in=digests).delete()
@@ -53,7 +55,7 @@ def package_uninstall(*, by: By, package: Package, force: bool = False) -> Affec
 def _folders_remove(digests: list[str]) -> Callable[[], None]:
     def remove() -> None:
         for digest in digests:
-            if not Release.objects.filter(digest=digest, package__uninstalled_at=None).exists():
+            if not Release.objects.filter(digest=digest, removed_at=None).exists():
                 shutil.rmtree(settings.DATA / "releases" / digest, ignore_errors=True)
 
     return remove

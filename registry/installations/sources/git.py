@@ -131,7 +131,13 @@ def git_fetch(job: Job) -> Fetched:
 
 def _files(git: _Git, commit: str, path: str) -> dict[str, bytes]:
     tree = f"{commit}:{path_check(path.strip('/'))}" if path.strip("/") else f"{commit}^{{tree}}"
-    wanted = dict(_entries(git.output("ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", tree)))
+    wanted: dict[str, str] = {}
+    for name, blob in _entries(
+        git.output("ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", tree)
+    ):
+        if name in wanted:
+            raise path_refuse(name, "is there twice")
+        wanted[name] = blob
     if not wanted:
         raise ToolHubError("There are no files at this place of the repository.", code="SOURCE_FAILED")
     ids = "".join(f"{blob}\n" for blob in wanted.values()).encode()
@@ -142,6 +148,8 @@ def _files(git: _Git, commit: str, path: str) -> dict[str, bytes]:
         line_end = stream.index(b"\n", at)
         size = int(stream[at:line_end])
         contents[name] = stream[line_end + 1 : line_end + 1 + size]
+        if len(contents[name]) != size:
+            raise ToolHubError("The repository's files did not come whole.", code="SOURCE_FAILED")
         at = line_end + size + 2
     return contents
 
