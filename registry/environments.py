@@ -63,8 +63,10 @@ def lock_make(requirements: list[str], *, say: Say, cancelled: Event) -> str:
         return "\n".join(sorted(requirements)) + "\n"
     lines: list[str] = []
     command = ("pip", "compile", "-", "--generate-hashes", "--no-header", "--no-annotate", "--quiet")
+    # Markers are judged for the Python that will run the tools.
+    python = ("--python", sys.executable)
     _uv(
-        (*command, "--no-emit-index-url", "--no-emit-find-links", *_ONLY),
+        (*command, *python, "--no-emit-index-url", "--no-emit-find-links", *_ONLY),
         given="\n".join(requirements) + "\n",
         seconds=LOCK_S,
         say=lines.append,

@@ -7,6 +7,7 @@ from registry.installations.views import (
     InstallationPage,
     InstallationRetry,
     InstallationsList,
+    InstallationZip,
     InstallPage,
 )
 from registry.personas.views_assignments import AssignableOptions, AssignmentDelete, AssignmentNew
@@ -38,6 +39,7 @@ urlpatterns = [
     path("installations/", InstallationsList.as_view(), name="installations"),
     path("installations/<uuid:pk>/", InstallationPage.as_view(), name="installation"),
     path("installations/<uuid:pk>/cancel/", InstallationCancel.as_view(), name="installation_cancel"),
+    path("installations/<uuid:pk>/zip/", InstallationZip.as_view(), name="installation_zip"),
     path("installations/<uuid:pk>/retry/", InstallationRetry.as_view(), name="installation_retry"),
     path("packages/", PackagesList.as_view(), name="packages"),
     path("packages/<slug:name>/", PackagePage.as_view(), name="package"),

@@ -10,6 +10,9 @@ from execution.runners import RUNNERS, Call, call_run
 from registry.installations.trials import Tried, trial_register
 from registry.models import ToolVersion
 
+# An example that takes longer holds up everybody's installations.
+TRIAL_MS = 30_000
+
 
 def trial(version: ToolVersion, arguments: Mapping[str, Any], cancelled: Event) -> Tried:
     """One call outside any run: nothing of it is recorded but what the installation's log says."""
@@ -21,7 +24,7 @@ def trial(version: ToolVersion, arguments: Mapping[str, Any], cancelled: Event) 
         arguments=arguments,
         request={},
         attempt=1,
-        timeout_ms=version.timeout_ms,
+        timeout_ms=min(version.timeout_ms, TRIAL_MS),
         max_output_bytes=version.max_output_bytes,
         inline=False,
         cancelled=cancelled,

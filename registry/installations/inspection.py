@@ -3,15 +3,18 @@
 from typing import Any
 
 from core.errors import ToolHubError
-from registry.archives.contents import Contents
+from registry.archives.contents import Contents, digests_of
 from registry.environments import lock_make, requirements_read
 from registry.installations.job import Job
 from registry.installations.verify import contents_of, draft_of
 from registry.lint.installed import release_warnings
-from registry.models import Package, Release, Tool
+from registry.models import Archive, Package, Release, Tool
 from registry.releases.difference import Change, releases_compare
 from registry.releases.draft import Draft
 from registry.releases.publish import own_check
+
+# Of a package's files and of those that changed, so many stand in the review.
+PATHS_SHOWN = 300
 
 
 def inspect(job: Job) -> None:
@@ -30,6 +33,8 @@ def inspect(job: Job) -> None:
         "license": manifest.get("license", ""),
         "runner": draft.release.runner,
         "files": len(contents),
+        "paths": sorted(contents)[:PATHS_SHOWN],
+        "changed_files": _files_changed(used, contents),
         "bytes": sum(map(len, contents.values())),
         "tools": [_tool(one, draft) for one in draft.tools],
         "dependencies": [line.split(" ", 1)[0] for line in lock.splitlines()],
@@ -43,6 +48,18 @@ def inspect(job: Job) -> None:
     job.write(lock=lock, report=report)
     counts = {"tools": draft.tools, "warnings": report["warnings"], "changes": report["difference"]}
     job.say(", ".join(f"{name}: {len(found)}" for name, found in counts.items()))
+
+
+def _files_changed(used: Release | None, contents: Contents) -> list[str]:
+    """Files that differ from those of the release in use, as `+ new`, `- gone` and `~ changed`."""
+    archive = Archive.objects.filter(pk=used.digest).defer("content").first() if used else None
+    if archive is None:
+        return []
+    old, new = archive.files, digests_of(contents)
+    found = [f"+ {path}" for path in new.keys() - old.keys()]
+    found += [f"- {path}" for path in old.keys() - new.keys()]
+    found += [f"~ {path}" for path in new.keys() & old.keys() if new[path] != old[path]]
+    return sorted(found, key=lambda line: line[2:])[:PATHS_SHOWN]
 
 
 def _refuse_known(draft: Draft) -> None:

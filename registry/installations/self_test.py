@@ -1,5 +1,6 @@
 """Calls each tool with its own examples, as agents will: the results have to be the promised ones."""
 
+import time
 from typing import Any
 
 from core.errors import ToolHubError
@@ -10,6 +11,8 @@ from registry.installations.verify import draft_of
 from registry.releases.draft import DraftTool
 
 EXAMPLES_MAX = 200
+# All examples of a package together, in seconds.
+SECONDS_MAX = 600.0
 _SHOWN = 400
 
 
@@ -17,13 +20,13 @@ def self_test(job: Job) -> None:
     """Raises ToolHubError SELF_TEST_FAILED with the example that failed, NOT_AVAILABLE, CANCELLED."""
     draft = draft_of(job)
     trial_of(draft.release.runner)
-    done = 0
+    done, ends = 0, time.monotonic() + SECONDS_MAX
     for tool in draft.tools:
         examples = tool.version.declared.get("examples", [])
         for number, example in enumerate(examples):
             job.check()
-            if done >= EXAMPLES_MAX:
-                job.say(f"More than {EXAMPLES_MAX} examples; the rest is not tried.")
+            if done >= EXAMPLES_MAX or time.monotonic() > ends:
+                job.say(f"{done} examples were tried; for the rest there is no time.")
                 return
             _example(job, tool, number, example)
             done += 1

@@ -18,7 +18,7 @@ from registry.installations.bells import ring_after_commit
 from registry.installations.cleaning import staged_remove
 from registry.installations.models import OPEN, STEPS, Installation, SourceType, Staged, Status
 from registry.installations.source_form import Source, source_check
-from registry.models import Tool
+from registry.models import Package, Tool
 from security.acting import By, acting
 from security.models import User
 from security.principals import PersonaPrincipal
@@ -88,6 +88,9 @@ def installation_approve(
             "An agent cannot say that code was read and may be trusted.",
             suggestions=["Approve it without `reviewed`, or let a person approve it."],
         )
+    if activate:
+        acting(by, "registry.change_release")
+    _same_comparison(installation)
     choices = {
         "activate": activate,
         "reviewed": reviewed,
@@ -189,6 +192,24 @@ def _move(one: Installation, sources: Sequence[Status], only: Q, **columns: Any)
             code="WRONG_STEP",
             data={"status": now},
         )
+
+
+def _same_comparison(one: Installation) -> None:
+    """Sends an installation back to its inspection when another release has come in use since.
+
+    Raises ToolHubError WRONG_STEP then: what the reviewer saw is not what would change.
+    """
+    package = Package.objects.filter(name=one.package).select_related("active").first()
+    used = package.active.version if package and package.active else None
+    if used == one.report.get("compared_with"):
+        return
+    with transaction.atomic():
+        _move(one, [Status.AWAITING_REVIEW], Q(), status=Status.QUEUED, step="inspect", attempt=0)
+        ring_after_commit()
+    raise ToolHubError(
+        f"{used or 'No release'} is in use meanwhile. The comparison is made anew; look at it again.",
+        code="WRONG_STEP",
+    )
 
 
 def _review_done(one: Installation) -> list[dict[str, Any]]:

@@ -10,12 +10,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from core.errors import ToolHubError
+from core.errors import NotFound, ToolHubError
 from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from registry.installations.forms import InstallForm, ReviewForm
-from registry.installations.models import STEPS, Installation, Status
+from registry.installations.models import STEPS, Installation, Staged, Status
 from registry.installations.selectors import installation_lines, installations_page
 from registry.installations.services import (
     installation_approve,
@@ -93,7 +93,7 @@ class InstallationPage(ConsoleView):
     def get(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The page, or its live part."""
         one = installation_get(str(pk))
-        return self.show(page_context(one))
+        return self.show(page_context(one, _offset(request.GET.get("tools", ""))))
 
     def post(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The review's answer."""
@@ -114,8 +114,12 @@ class InstallationPage(ConsoleView):
         return redirect("installation", pk=one.pk)
 
 
-def page_context(one: Installation) -> dict[str, Any]:
-    """What the installation's page shows."""
+def _offset(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
+
+
+def page_context(one: Installation, first: int = 0) -> dict[str, Any]:
+    """What the installation's page shows; of its tools TOOLS_SHOWN from the first on."""
     known = {step["name"]: step for step in one.steps}
     package = Package.objects.filter(name=one.package).first() if one.package else None
     return {
@@ -132,9 +136,10 @@ def page_context(one: Installation) -> dict[str, Any]:
                 "inputs": parameters_of(tool["inputSchema"]),
                 "outputs": parameters_of(tool["outputSchema"]) if tool["outputSchema"] else [],
             }
-            for tool in one.report.get("tools", [])[:TOOLS_SHOWN]
+            for tool in one.report.get("tools", [])[first : first + TOOLS_SHOWN]
         ],
-        "tools_more": max(0, len(one.report.get("tools", [])) - TOOLS_SHOWN),
+        "tools_next": first + TOOLS_SHOWN if len(one.report.get("tools", [])) > first + TOOLS_SHOWN else None,
+        "tools_back": max(0, first - TOOLS_SHOWN) if first else None,
         "careful": [change for change in one.report.get("difference", []) if change["careful"]],
         "calm": [change for change in one.report.get("difference", []) if not change["careful"]],
         "affected": affected_by(package).in_words()
@@ -156,6 +161,22 @@ def _summary(tool: Mapping[str, Any]) -> str:
 def _review_form(one: Installation, data: Any = None) -> ReviewForm:
     clashes = [tool["name"] for tool in one.report.get("tools", []) if tool["clash"]]
     return ReviewForm(data, clashes=clashes, initial={"digest": one.digest, "activate": True})
+
+
+class InstallationZip(ConsoleView):
+    """What was fetched, to be read before it is published."""
+
+    permission = "registry.add_release"
+
+    def get(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """The download. Raises NotFound when the installation has ended."""
+        one = installation_get(str(pk))
+        staged = Staged.objects.filter(pk=one.pk).first()
+        if staged is None:
+            raise NotFound("Nothing is staged any more.")
+        response = HttpResponse(bytes(staged.content), content_type="application/zip")
+        response["Content-Disposition"] = f'attachment; filename="{one.package or "package"}.zip"'
+        return response
 
 
 class InstallationCancel(QuestionView):

@@ -21,7 +21,7 @@ def tool_overlay_edit(*, by: By, tool: Tool, overlay: Mapping[str, Any]) -> Tool
     actor = acting(by, "registry.change_tool")
     kept = {name: value for name, value in _checked(overlay).items() if value}
     with transaction.atomic():
-        row = Tool.objects.select_for_update().select_related("active").get(pk=tool.pk)
+        row = Tool.objects.select_for_update(of=("self",)).select_related("active").get(pk=tool.pk)
         before, row.overlay = row.overlay, kept
         own = row.active.declared.get("category", "custom") if row.active else row.category
         row.category = kept.get("category") or own

@@ -9,6 +9,8 @@ from django.test import Client
 from audit.models import Event
 from core.errors import Conflict, Denied, InvalidRequest, ToolHubError
 from registry.installations.models import Installation
+from registry.installations.services import installation_approve
+from registry.installations.worker import installations_work
 from registry.models import Archive, Assignment, Package, Release, Tool
 from registry.releases.activation import release_activate
 from registry.releases.difference import releases_compare
@@ -211,3 +213,29 @@ def test_the_difference_names_each_place_and_marks_what_asks_for_care() -> None:
 
 def test_old_installations_keep_their_release(two: tuple[Release, Release]) -> None:
     assert set(Installation.objects.values_list("release_id", flat=True)) == {two[0].pk, two[1].pk}
+
+
+def test_a_review_against_a_release_that_is_not_in_use_any_more_is_made_anew(
+    admin: User, fetch: Install, install: Install
+) -> None:
+    assert install().status == "published"
+    waiting = fetch(version="1.1.0")
+    assert install(version="2.0.0").status == "published"
+    with pytest.raises(ToolHubError) as refused:
+        installation_approve(by=admin, installation=waiting, digest=waiting.digest)
+    assert refused.value.code == "WRONG_STEP"
+    installations_work()
+    waiting.refresh_from_db()
+    assert (waiting.status, waiting.report["compared_with"]) == ("awaiting_review", "2.0.0")
+    assert used("greet") == "2.0.0"
+
+
+def test_files_that_differ_from_those_in_use_are_named(fetch: Install, install: Install) -> None:
+    first = {**packages.files(), "old.txt": b"1", "same.txt": b"1"}
+    assert install(packages.zip_write(first)).status == "published"
+    second = {**packages.files("1.1.0", code=packages.GREET + "\n"), "new.txt": b"1", "same.txt": b"1"}
+    assert fetch(packages.zip_write(second)).report["changed_files"] == [
+        "~ greetings.py",
+        "+ new.txt",
+        "- old.txt",
+    ]

@@ -99,3 +99,18 @@ def test_the_overview_says_what_waits_for_a_review(eyes: Client, fetch: Install)
     assert b"for a review" not in eyes.get("/").content
     fetch()
     assert b"for a review" in eyes.get("/").content
+
+
+def test_the_files_can_be_read_before_they_are_published_and_all_tools_are_shown(
+    eyes: Client, fetch: Install
+) -> None:
+    tools = [packages.tool(f"greet_{n}", examples=[]) for n in range(60)]
+    one = fetch(tools=tools)
+    here = reverse("installation", args=[one.pk])
+    first, second = (eyes.get(here + query).content.decode() for query in ("", "?tools=50"))
+    assert "greet_49" in first
+    assert "greet_59" not in first
+    assert "greet_59" in second
+    assert "greetings.py" in first
+    staged = eyes.get(reverse("installation_zip", args=[one.pk]))
+    assert staged.content == packages.zipped(tools=tools)
