@@ -58,11 +58,21 @@ def _finish(
 
 
 def _key(launch: Launch) -> str:
-    """Equal for launches that differ in nothing but input and time."""
+    """Equal for launches that differ in nothing but input and time.
+
+    A folder that was removed and made anew is another one: who waits still has the old one, which is empty.
+    """
     limits = {**launch.limits.as_dict(), "wall_s": None}
-    return repr(
-        (launch.argv, launch.level, launch.mounts, sorted(launch.environment.items()), launch.cwd, limits)
-    )
+    mounts = [(mount, _identity(mount.host)) for mount in launch.mounts]
+    return repr((launch.argv, launch.level, mounts, sorted(launch.environment.items()), launch.cwd, limits))
+
+
+def _identity(path: str) -> tuple[int, int, int] | None:
+    try:
+        seen = os.stat(path)
+    except OSError:
+        return None
+    return seen.st_dev, seen.st_ino, seen.st_ctime_ns
 
 
 def _take(key: str) -> Held | None:

@@ -10,7 +10,7 @@ import pytest
 
 from security.sandbox import warm
 from security.sandbox.interpreter import interpreter, interpreter_mounts
-from security.sandbox.launch import Finished, Launch, Limits
+from security.sandbox.launch import Finished, Launch, Limits, Mount
 from security.sandbox.levels import Level
 from security.sandbox.supervisor import tree
 from tests.processes import wait_for
@@ -110,3 +110,24 @@ def test_what_cannot_wait_without_using_too_much_is_ended() -> None:
     assert done.how == "memory"
     (first,) = waiting()
     wait_for(lambda: not tree.descendants(first))
+
+
+def test_a_folder_that_was_made_anew_is_another_one(tmp_path: Path) -> None:
+    code = "import os, sys; sys.stdin.read(); print(os.listdir('/package'))"
+    folder = tmp_path / "package"
+
+    def call() -> bytes:
+        mounts = (*interpreter_mounts(), Mount(str(folder), "/package"))
+        argv = [interpreter(), "-I", "-S", "-c", code]
+        made = Launch(argv=argv, level=Level.ISOLATED, stdin=b"x", mounts=mounts, limits=Limits())
+        return run(made).stdout
+
+    folder.mkdir(mode=0o755)
+    (folder / "first").touch()
+    assert call() == b"['first']\n"
+    waiting()
+    (folder / "first").unlink()
+    folder.rmdir()
+    folder.mkdir(mode=0o755)
+    (folder / "second").touch()
+    assert call() == b"['second']\n"
