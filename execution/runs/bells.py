@@ -8,12 +8,11 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from celery import current_app
 from django.conf import settings
 from django.db.models import Count
 from django.db.models.functions import Now
-from kombu.exceptions import KombuError, OperationalError
 
+from core.doorbell import bell_send
 from execution.models import Run, Status
 
 log = logging.getLogger(__name__)
@@ -27,14 +26,7 @@ WINDOW_S = 0.1
 
 def ring(queue: str) -> bool:
     """Tells one idle worker of the queue that something is due; false when the broker does not answer."""
-    name = f"{settings.QUEUE_PREFIX}{queue}"
-    try:
-        # It never expires: Celery would compare this clock with the worker's, which may differ by hours.
-        current_app.send_task(BELL, args=[queue], queue=name, retry=False, ignore_result=True)
-    except (OperationalError, KombuError, OSError) as error:
-        log.warning("the broker does not answer (%s); the steward rings later", type(error).__name__)
-        return False
-    return True
+    return bell_send(BELL, queue, [queue])
 
 
 @dataclass

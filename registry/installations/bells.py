@@ -1,28 +1,36 @@
 """The doorbell of installations: a message without content; the steward rings again when one is lost."""
 
-import logging
+import time
+from dataclasses import dataclass
 
-from celery import current_app
-from django.conf import settings
 from django.db import transaction
-from kombu.exceptions import KombuError, OperationalError
 
-log = logging.getLogger(__name__)
+from core.doorbell import bell_send
+
 BELL = "toolhub.install"
-EXPIRES_S = 60
+QUEUE = "install"
+# What was rung so long ago and changed nothing may be lost: it is rung again.
+AGAIN_S = 15.0
 
 
 def ring() -> bool:
     """Tells an idle worker of the queue `install`; false when the broker does not answer."""
-    name = f"{settings.QUEUE_PREFIX}install"
-    try:
-        current_app.send_task(BELL, queue=name, expires=EXPIRES_S, retry=False, ignore_result=True)
-    except (OperationalError, KombuError, OSError) as error:
-        log.warning("the broker does not answer (%s); the steward rings later", type(error).__name__)
-        return False
-    return True
+    return bell_send(BELL, QUEUE)
 
 
 def ring_after_commit() -> None:
     """Rings when the transaction has committed."""
     transaction.on_commit(ring)
+
+
+@dataclass
+class Reminder:
+    """Rings again for what stays queued, without filling the broker while nobody could hear."""
+
+    rung: float = float("-inf")
+
+    def ring_after_commit(self) -> None:
+        """Rings, unless it did so within the last AGAIN_S seconds."""
+        if time.monotonic() - self.rung >= AGAIN_S:
+            self.rung = time.monotonic()
+            ring_after_commit()

@@ -10,11 +10,12 @@ from audit.ledger import Entry, record
 from core.actors import SYSTEM
 from core.clock import lease_boot, lease_now
 from core.errors import error_object
-from registry.installations.bells import ring_after_commit
+from registry.installations.bells import Reminder, ring_after_commit
 from registry.installations.cleaning import staged_remove
 from registry.installations.models import Installation, Staged, Status
 
 ATTEMPTS_MAX = 3
+REMINDER = Reminder()
 # What a failed installation has fetched is kept so long for another try.
 KEPT = timedelta(days=1)
 
@@ -29,8 +30,10 @@ def installations_care() -> int:
         )
         for one in lost:
             _recover(one)
-        if Installation.objects.filter(status=Status.QUEUED).exists():
+        if lost:
             ring_after_commit()
+        elif Installation.objects.filter(status=Status.QUEUED).exists():
+            REMINDER.ring_after_commit()
     return len(lost)
 
 

@@ -49,12 +49,6 @@ def release_named(package: Package, version: str) -> Release:
     return found
 
 
-def release_state(release: Release) -> str:
-    """The state that all of its tools have; quarantined when only some of them are."""
-    states = set(release.tool_versions.values_list("state", flat=True))
-    return states.pop() if len(states) == 1 else VersionState.QUARANTINED
-
-
 def releases_of(package: Package, count: int = 50) -> list[dict[str, Any]]:
     """The latest releases, newest first: `{release, state, reason, tools}`."""
     releases = list(package.releases.defer("manifest", "lock").order_by("-id")[:count])
