@@ -1,5 +1,6 @@
 """The cast of the tests: an admin, the published catalogue, a persona with a token."""
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,6 +25,25 @@ Answer = Any
 # How quickly a machine makes examples, and tries them, is no matter of a test.
 hypothesis_settings.register_profile("toolhub", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("toolhub")
+
+
+USES_SERVICES = {"django_db", "broker", "services"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what another shape has run already: tests that need neither database nor broker."""
+    if os.environ.get("TOOLHUB_TEST_SERVICES_ONLY") != "1":
+        return
+    kept = [item for item in items if _uses_services(item)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
+
+
+def _uses_services(item: pytest.Item) -> bool:
+    marks = {mark.name for mark in item.iter_markers()}
+    fixtures = getattr(item, "fixturenames", ())
+    return bool(marks & USES_SERVICES) or "db" in fixtures or "transactional_db" in fixtures
 
 
 @pytest.fixture(scope="session", autouse=True)
