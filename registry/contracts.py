@@ -61,6 +61,12 @@ def contract_read(definition: Mapping[str, Any]) -> Contract:
     )
 
 
+def hooks_of(definition: Mapping[str, Any]) -> Mapping[str, str]:
+    """The functions beside the tool's own, by kind; most tools have none."""
+    found: Mapping[str, str] = definition.get("_meta", {}).get(CONTRACT, {}).get("hooks", {})
+    return found
+
+
 def _one_of(tool: str, field: str, value: object, allowed: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise InvalidRequest(f"{tool}: {field} is {value!r}; it must be one of {', '.join(allowed)}.")

@@ -1,10 +1,11 @@
 """The way into a Python tool inside a sandbox: one request on standard input, lines of JSON back.
 
 The request is `{function, arguments, context, fixed, seconds}`; `fixed` holds time and seed where the tool's
-time and chance are the run's. The module is imported before the request is there, as that takes longest. The
-lines are `{"emit": …}`, `{"log": message, "fields": …}` and at last one of `{"result": …}`, `{"error": …}`,
-`{"cancelled": true}`, `{"failed": kind}` and `{"exceeded": "memory"}`. They go to a descriptor that programs
-of the tool do not inherit; what the tool prints goes to the log, which is standard error.
+time and chance are the run's. With `"hook": "schema"` the function is the tool's schema hook. The module is
+imported before the request is there, as that takes longest. The lines are `{"emit": …}`,
+`{"log": message, "fields": …}` and at last one of `{"result": …}`, `{"error": …}`, `{"cancelled": true}`,
+`{"failed": kind}` and `{"exceeded": "memory"}`. They go to a descriptor that programs of the tool do not
+inherit; what the tool prints goes to the log, which is standard error.
 """
 
 import importlib
@@ -24,8 +25,9 @@ from typing import Any
 
 from toolhub_sdk.context import FixedClock, ToolContext
 from toolhub_sdk.errors import Cancelled, ToolError
+from toolhub_sdk.hooks import Hook, schema_make, shutdown_all
 from toolhub_sdk.normalise import normalise
-from toolhub_sdk.tool import call
+from toolhub_sdk.tool import call, spec_of
 
 
 class _Told:
@@ -74,12 +76,20 @@ def main() -> None:
     # The helpers of an interactive Python, which some tools call: exit() and quit().
     site.setquit()
     loaded, failed = _load(module)
-    request = json.loads(sys.stdin.buffer.read())
-    lines.write(failed or answer(loaded, request, told, lines.write))
+    # A process that was started in advance and is not wanted any more gets no request.
+    if given := sys.stdin.buffer.read():
+        lines.write(failed or answer(loaded, json.loads(given), told, lines.write))
+    if hooks := _shutdown_hooks(loaded):
+        shutdown_all(hooks)
     sys.stdout.flush()
     sys.stderr.flush()
     # Threads that the tool left behind do not hold up its answer.
     os._exit(0)
+
+
+def _shutdown_hooks(module: ModuleType | None) -> list[Hook]:
+    specs = [spec for value in vars(module).values() if (spec := spec_of(value))] if module else []
+    return [spec.hooks["shutdown"] for spec in specs if "shutdown" in spec.hooks]
 
 
 def _load(module: str) -> tuple[ModuleType | None, dict[str, Any] | None]:
@@ -102,7 +112,10 @@ def answer(
     """Carries a request out; the last line. `write` takes those before it."""
     try:
         function = getattr(module, request["function"])
-        return {"result": call(function, request["arguments"], _context(request, told, write))}
+        context = _context(request, told, write)
+        if request.get("hook") == "schema":
+            return {"result": schema_make(function, context)}
+        return {"result": call(function, request["arguments"], context)}
     except Cancelled:
         return {"cancelled": True} if told.is_set() else {"failed": "Cancelled"}
     except ToolError as error:

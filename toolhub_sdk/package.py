@@ -104,6 +104,7 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
 
 
 def _contract(spec: ToolSpec) -> dict[str, Any]:
+    hooks = {kind: hook.__name__ for kind, hook in spec.hooks.items()}
     return {
         "category": spec.category,
         "tags": list(spec.tags),
@@ -117,6 +118,7 @@ def _contract(spec: ToolSpec) -> dict[str, Any]:
         "errors": [_error(each) for each in spec.errors],
         "examples": [_example(each) for each in spec.examples],
         "function": spec.function,
+        **({"hooks": hooks} if hooks else {}),
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 from toolhub_sdk.context import ToolContext
 from toolhub_sdk.convert import Converter, converted, converter_of
 from toolhub_sdk.errors import ToolError
+from toolhub_sdk.hooks import Hook, arguments_judge, hooks_read
 from toolhub_sdk.normalise import normalise
 from toolhub_sdk.schema import Schema, input_schema, output_schema, parameters_of
 from toolhub_sdk.strict_json import JSON
@@ -68,6 +69,7 @@ class ToolSpec:
     output_schema: Schema | None
     context_parameter: str | None
     converters: Mapping[str, Converter] = field(repr=False)
+    hooks: Mapping[str, Hook] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -102,12 +104,16 @@ def tool(
     errors: Sequence[DeclaredError] = (),
     isolation: Isolation = "strict",
     network: Sequence[str] = (),
+    validate: Hook | None = None,
+    schema: Hook | None = None,
+    shutdown: Hook | None = None,
 ) -> Callable[[_Function], _Function]:
     """Makes a typed function a tool; the function stays as it is and can be called.
 
     The description is the docstring, the schemas come from the annotations, a parameter of type ToolContext
-    gets the run's context. `network` lists the `host:port` it may reach. Raises TypeError for annotations
-    that have no schema, ValueError for a malformed contract.
+    gets the run's context. `network` lists the `host:port` it may reach. `validate`, `schema` and `shutdown`
+    are functions of the module (see docs/authoring.md). Raises TypeError for annotations that have no schema
+    and for a hook that is none, ValueError for a malformed contract.
     """
     if not (name is None or isinstance(name, str)):
         raise TypeError("Write @tool() with parentheses.")
@@ -137,6 +143,7 @@ def tool(
             output_schema=output_schema(function),
             context_parameter=context_parameter,
             converters={each: convert for each, convert in converters.items() if convert},
+            hooks=hooks_read(tool_name, converters, validate=validate, schema=schema, shutdown=shutdown),
         )
         setattr(function, _ATTRIBUTE, spec)
         return function
@@ -154,7 +161,8 @@ def call(function: Callable[..., object], arguments: Mapping[str, Any], context:
     """Calls a tool with arguments that satisfy its input schema; its result as plain JSON.
 
     Raises what the tool raises, ToolError INVALID_ARGUMENTS where a value cannot be converted to its
-    annotation, INVALID_OUTPUT where the result is not JSON, and TypeError for a function without `@tool`.
+    annotation or the `validate` hook refuses it, INVALID_OUTPUT where the result is not JSON, and TypeError
+    for a function without `@tool`.
     """
     spec = spec_of(function)
     if spec is None:
@@ -163,6 +171,8 @@ def call(function: Callable[..., object], arguments: Mapping[str, Any], context:
         given = converted(arguments, spec.converters)
     except (ValueError, TypeError, LookupError, ArithmeticError) as error:
         raise ToolError("INVALID_ARGUMENTS", f"An argument does not fit its type: {error}") from error
+    if judge := spec.hooks.get("validate"):
+        arguments_judge(function, judge, given)
     if spec.context_parameter is not None:
         given[spec.context_parameter] = context
     return normalise(function(**given))

@@ -19,6 +19,7 @@ from execution.runners.call import Call
 from execution.runners.judging import cancelled_error, ended, error_read, failed_error, given, tool_error
 from execution.runners.sandboxed import PACKAGE, Program, exit_failed, run_sandboxed
 from execution.runs.outcomes import Outcome
+from registry.contracts import hooks_of
 from registry.environments import environment_folder
 from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.launch import Finished, Mount
@@ -57,7 +58,8 @@ def _program(call: Call) -> Program:
         folders.insert(0, ENVIRONMENT)
     module = call.version.entry.partition(":")[0]
     argv = [interpreter(), "-I", "-S", "-B", "-c", _START, SDK, module, *folders]
-    return Program(argv, orjson.dumps(request_of(call)), mounts, warm=True)
+    goodbye = any("shutdown" in hooks_of(tool) for tool in call.version.release.manifest["tools"])
+    return Program(argv, orjson.dumps(request_of(call)), mounts, warm=True, goodbye=goodbye)
 
 
 def request_of(call: Call) -> dict[str, Any]:

@@ -38,7 +38,8 @@ _EXCEEDED = {
 class Program:
     """What a runner wants run: the command, its input, and the folders that it needs beside the package.
 
-    `warm` programs may be started before their input is there.
+    `warm` programs may be started before their input is there; with `goodbye` one that was started in vain
+    ends by itself.
     """
 
     argv: Sequence[str]
@@ -46,6 +47,7 @@ class Program:
     mounts: Sequence[Mount] = ()
     cwd: str = WORK
     warm: bool = False
+    goodbye: bool = False
 
 
 Prepare = Callable[[Call], Program]
@@ -70,6 +72,7 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
             environment=_environment(call),
             cwd=program.cwd,
             limits=limits,
+            goodbye=program.goodbye,
         )
         started_at = datetime.now(UTC)
         perform = warm_run if program.warm else sandbox_run

@@ -52,6 +52,7 @@ class Launch:
     `argv[0]` is an absolute path. Words of `argv`, `environment` and `cwd` that begin with a mount's or the
     work folder's path inside are put right where the level has no file system of its own. `environment` is
     all that the program sees. `secrets` come to it on descriptor 3, which TOOLHUB_SECRETS_FD then names.
+    `goodbye` gives a program that waits for its input, and is not wanted any more, a second to end by itself.
     """
 
     argv: Sequence[str]
@@ -62,6 +63,7 @@ class Launch:
     cwd: str = WORK
     limits: Limits = Limits()
     secrets: bytes = b""
+    goodbye: bool = False
 
     def __post_init__(self) -> None:
         words = (*self.argv, *self.environment, *self.environment.values(), self.cwd)

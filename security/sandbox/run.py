@@ -131,6 +131,7 @@ def _order(launch: Launch, work: str, proc: bool) -> bytes:
         "limits": launch.limits.as_dict(),
         "as_root": settings.SANDBOX_AS_ROOT,
         "proc": proc,
+        "goodbye": launch.goodbye,
     }
     return order_pack(header, program_of(launch.level), launch.secrets)
 

@@ -53,6 +53,10 @@ def _tools_problems(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     seen: dict[str, int] = {}
     for index, definition in enumerate(manifest["tools"]):
         name, at = definition["name"], f"/tools/{index}"
+        if manifest["runtime"]["type"] not in {"python", "builtin"} and _contract_of(definition).get("hooks"):
+            place = f"{at}/_meta/{pointer([CONTRACT])[1:]}/hooks"
+            remedy = "Leave them out; a program can judge its arguments itself."
+            yield Problem(place, "Hooks are functions of a python package.", remedy)
         if name in seen:
             message = f"The tool {seen[name] + 1} of the list has the name {name} too."
             yield Problem(f"{at}/name", message, "Give each tool a name of its own.")
@@ -67,7 +71,7 @@ def tool_problems(definition: Mapping[str, Any], at: str = "") -> Iterator[Probl
     schemas = {which: definition[which] for which in ("inputSchema", "outputSchema") if which in definition}
     bad = [problem for which in schemas for problem in schema_problems(schemas[which], f"{at}/{which}")]
     yield from bad
-    contract = definition.get("_meta", {}).get(CONTRACT, {})
+    contract = _contract_of(definition)
     here = f"{at}/_meta/{pointer([CONTRACT])[1:]}"
     if not bad:
         yield from _example_problems(schemas, contract.get("examples", []), f"{here}/examples")
@@ -76,6 +80,11 @@ def tool_problems(definition: Mapping[str, Any], at: str = "") -> Iterator[Probl
     for index, host in enumerate(contract.get("network", {}).get("allow", [])):
         if not 1 <= int(host.rpartition(":")[2]) <= 65_535:
             yield Problem(f"{here}/network/allow/{index}", "There is no such port.", "A port is 1 to 65535.")
+
+
+def _contract_of(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = definition.get("_meta", {}).get(CONTRACT, {})
+    return found
 
 
 def _example_problems(schemas: Mapping[str, Any], examples: list[Any], at: str) -> Iterator[Problem]:

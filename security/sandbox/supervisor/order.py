@@ -13,6 +13,7 @@ _LENGTHS = struct.Struct("=3I")
 class Order:
     """A launch with everything decided: paths of this machine, numbers, and the program of the filter.
 
+    `goodbye` lets a program that waits for its input end by itself, once it is not wanted any more.
     `tree` lists the machine's own folders that a program needs, `mounts` pairs of host path and path inside,
     `work` the work folder on this machine (empty where the level makes its own).
     """
@@ -29,6 +30,7 @@ class Order:
         self.limits: dict[str, float] = header["limits"]
         self.as_root: bool = header["as_root"]
         self.proc: bool = header["proc"]
+        self.goodbye: bool = header["goodbye"]
         self.program, self.secrets = program, secrets
 
 

@@ -14,8 +14,9 @@ from security.sandbox.supervisor.usage import Usage
 LOOK_S, FIRST_S = 0.05, 0.01
 # The same while the program waits for its input, and how long and with how much processor time it may.
 PARKED_LOOK_S, PARKED_S, PARKED_CPU_MS = 0.25, 300.0, 10_000
-# How long a tool may take to say goodbye, in seconds: when it is cancelled, and when its time is over.
-GRACE = {"cancelled": 1.0, "timeout": 0.5}
+# How long a tool may take to end by itself, in seconds: when it is cancelled, when its time is over, and when
+# it waited for nothing.
+GRACE = {"cancelled": 1.0, "timeout": 0.5, "goodbye": 1.5}
 # A log that grows beyond this is a flood.
 LOG_MOST = 64 << 20
 _BLOCK = 1 << 16
@@ -32,7 +33,7 @@ class Watch:
         self._order, self._tool, self._channel = order, tool, channel
         self._usage = Usage(tool, order.limits)
         self._stdin = memoryview(b"")
-        self._parked = True
+        self._parked, self._leaving = True, False
         self._log = bytearray()
         self._output = self._logged = 0
         self._open = {tool.stdout, tool.stderr}
@@ -79,11 +80,20 @@ class Watch:
     def _time_over(self, now: float) -> None:
         """The first time the tool is asked to stop; the second time it is over."""
         if self._parked:
-            self._how = "killed"
+            self._part(now)
         elif self._asked is None:
             self._ask("timeout", now)
         else:
             self._how = self._asked
+
+    def _part(self, now: float) -> None:
+        """Nobody wants an outcome any more. A program that waits may hear of it, as the end of its input."""
+        if not (self._order.goodbye and self._parked) or self._leaving:
+            self._how = "killed"
+            return
+        self._leaving = True
+        self._ends = now + GRACE["goodbye"]
+        os.close(self._tool.stdin)
 
     def _ask(self, why: str, now: float) -> None:
         self._asked = why
@@ -103,8 +113,9 @@ class Watch:
 
     def _hear(self) -> None:
         word = os.read(self._channel.given, 1)
-        if not word:
-            self._how = "killed"  # the worker is gone, and with it whoever could use an outcome
+        if not word:  # the worker is gone, and with it whoever could use an outcome
+            self._poll.unregister(self._channel.given)
+            self._part(time.monotonic())
         elif word == GO:
             self._go()
         elif word == CANCEL and self._asked is None:
@@ -114,7 +125,7 @@ class Watch:
         """The input is there: from now on the time runs. A program that has ended is not given any."""
         seconds, length = GO_HEAD.unpack(read_whole(self._channel.given, GO_HEAD.size))
         given = read_whole(self._channel.given, length)
-        if select.select([self._tool.told], [], [], 0)[0]:
+        if self._leaving or select.select([self._tool.told], [], [], 0)[0]:
             return  # what holds the program ends next
         self._stdin = memoryview(given)
         self._parked = False

@@ -1,0 +1,107 @@
+"""Tools that use each part of the contract: schemas, hooks, rules, determinism, errors and bounds."""
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+from toolhub_sdk import DeclaredError, Example, Field, Package, ToolContext, ToolError, tool
+
+PACKAGE = Package(
+    name="fx-contract",
+    version="1.0.0",
+    title="Fixture of the contract",
+    description="For tests only.",
+    license="MIT",
+    author="ToolHub",
+)
+Whole = Annotated[int, Field(description="A whole number.")]
+Text = Annotated[str, Field(description="A text.")]
+
+
+def in_order(low: int, high: int) -> dict[str, str] | None:
+    """The rule that no schema can say."""
+    if low > high:
+        return {"low": f"low is {low} and may be at most high, {high}."}
+    return None
+
+
+@tool(validate=in_order, timeout_ms=10_000, examples=(Example({"low": 1}, 9),))
+def fx_validate(ctx: ToolContext, low: Whole, high: Whole = 10) -> int:
+    """Counts the whole numbers from low to high, and tells that it was called."""
+    ctx.emit("called")
+    return high - low
+
+
+def broken_rule(low: int) -> object:
+    """A hook with a mistake."""
+    return 1 / (low - low)
+
+
+@tool(validate=broken_rule, timeout_ms=10_000)
+def fx_validate_broken(low: Whole) -> int:
+    """Its hook fails by a mistake in its code."""
+    return low
+
+
+POOL = {"file": os.environ.get("POOL_FILE", "")}
+
+
+def close_pool() -> None:
+    """Says goodbye, where anybody can read it."""
+    print("shutdown", file=sys.stderr, flush=True)
+    if POOL["file"]:
+        with Path(POOL["file"]).open("a", encoding="ascii") as out:
+            out.write("shutdown\n")
+
+
+@tool(shutdown=close_pool, timeout_ms=10_000)
+def fx_pool() -> int:
+    """Uses what the module opened."""
+    return len(POOL)
+
+
+def never_ends() -> None:
+    """Is left behind after a second."""
+    time.sleep(60)
+
+
+@tool(shutdown=never_ends, timeout_ms=10_000)
+def fx_pool_slow() -> str:
+    """Its hook would never end."""
+    return "done"
+
+
+class Given(TypedDict):
+    attempt: Annotated[int, Field(description="The attempt's number.")]
+
+
+@tool(timeout_ms=10_000)
+def fx_badout(ctx: ToolContext) -> Given:
+    """Returns what its output schema forbids."""
+    return {"attempt": f"number {ctx.attempt}"}  # type: ignore[typeddict-item]
+
+
+@tool(timeout_ms=10_000, determinism="bounded")
+def fx_bounded(ctx: ToolContext) -> Any:
+    """Time and chance as the run fixes them."""
+    return [ctx.clock.now(), ctx.random.random(), ctx.random.randint(1, 10**9)]
+
+
+@tool(timeout_ms=10_000, determinism="non_deterministic")
+def fx_stream(ctx: ToolContext, parts: Whole) -> int:
+    """Sends so many parts, one after the other."""
+    for number in range(1, parts + 1):
+        ctx.emit({"part": number})
+        time.sleep(0.05)
+    return parts
+
+
+@tool(
+    timeout_ms=10_000,
+    errors=(DeclaredError("FX_FULL", recoverable=False, suggestions=("Empty it.",)),),
+)
+def fx_refuse(code: Text) -> str:
+    """Fails with the code that it is given."""
+    raise ToolError(code, "Refused on purpose.")
