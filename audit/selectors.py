@@ -1,8 +1,9 @@
 """Reads the ledger."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+import orjson
 from django.db.models import Q, QuerySet
 
 from audit.models import Event
@@ -11,14 +12,24 @@ FILTERS = ("kind", "actor_kind", "actor_id", "subject_kind", "subject_id")
 
 
 def events_list(filters: Mapping[str, str]) -> QuerySet[Event]:
-    """Events, newest first, narrowed by equality on FILTERS and by `q` (name of actor or subject)."""
+    """Events, newest first, narrowed by equality on FILTERS, by `q` (name of actor or subject), and by
+    `persona`: what the persona of this name did and was refused.
+    """
     rows = Event.objects.order_by("-id")
     for name in FILTERS:
         if filters.get(name):
             rows = rows.filter(**{name: filters[name]})
+    if filters.get("persona"):
+        rows = rows.filter(actor_kind="persona", actor_name=filters["persona"])
     if filters.get("q"):
         rows = rows.filter(Q(actor_name__icontains=filters["q"]) | Q(subject_id__icontains=filters["q"]))
     return rows
+
+
+def allowed_by(events: Sequence[Event]) -> list[str]:
+    """What allowed a run, as its event of acceptance has it; empty where it is not among the events."""
+    accepted = next((event for event in events if event.kind == "run.accepted"), None)
+    return list(orjson.loads(accepted.canonical)["data"].get("allowed_by", ())) if accepted else []
 
 
 def run_events(run_id: UUID) -> QuerySet[Event]:

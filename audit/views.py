@@ -41,7 +41,7 @@ class EventsList(ListView[Event]):
     template = "audit/events_list.html"
     heading, noun, search = "Audit", "event", "Name of who or what"
     filters = ("q", "kind", "actor_kind")
-    linked = ("actor_id", "subject_kind", "subject_id")
+    linked = ("persona", "actor_id", "subject_kind", "subject_id")
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Event]:
         """Narrowed by all of them."""

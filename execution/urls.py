@@ -3,6 +3,7 @@
 from django.urls import path
 
 from execution.callbacks.views import RunRedeliver
+from execution.decisions.views import Simulator, SimulatorOptions, ToolCallers
 from execution.runs.views import RunCancel, RunDetail, RunsList
 from execution.runs.views_again import RunReplay, RunResolve, RunRetry
 from execution.schedules.views import (
@@ -21,6 +22,9 @@ urlpatterns = [
     path("runs/<uuid:run_id>/retry/", RunRetry.as_view(), name="run_retry"),
     path("runs/<uuid:run_id>/replay/", RunReplay.as_view(), name="run_replay"),
     path("runs/<uuid:run_id>/redeliver/", RunRedeliver.as_view(), name="run_redeliver"),
+    path("simulator/", Simulator.as_view(), name="simulator"),
+    path("simulator/options/<str:field>/", SimulatorOptions.as_view(), name="simulator_options"),
+    path("tools/<str:name>/callers/", ToolCallers.as_view(), name="tool_callers"),
     path("schedules/", SchedulesList.as_view(), name="schedules"),
     path("schedules/options/<str:field>/", ScheduleOptions.as_view(), name="schedule_options"),
     path("schedules/new/", ScheduleNew.as_view(), name="schedule_new"),

@@ -10,26 +10,28 @@ from security.principals import PersonaPrincipal
 By = User | PersonaPrincipal | Actor
 MANAGE = "toolhub:packages"
 """The capability with which an agent manages packages, as far as its responsible person may."""
+PERSONAS = "toolhub:personas"
+"""The same for personas, their rights, and the rules of the hub."""
 
 
-def acting(by: By, permission: str) -> Actor:
+def acting(by: By, permission: str, capability: str = MANAGE) -> Actor:
     """The acting party as the record names it. Raises Denied unless it may do what the permission names.
 
-    An operator at the machine acts as the hub. An agent needs the capability MANAGE, and a responsible
-    person who holds the permission.
+    An operator at the machine acts as the hub. An agent needs the capability, and a responsible person
+    who holds the permission.
     """
     if isinstance(by, User):
         require(by, permission)
         return actor_of(by)
     if isinstance(by, PersonaPrincipal):
-        if held_by(MANAGE, by.capabilities_now()) is None:
+        if held_by(capability, by.capabilities_now()) is None:
             raise Denied(
-                f"{by.persona} lacks the capability {MANAGE}.",
+                f"{by.persona} lacks the capability {capability}.",
                 code="CAPABILITY_MISSING",
-                suggestions=[f"Ask an admin to grant {MANAGE} to {by.persona}."],
+                suggestions=[f"Ask an admin to grant {capability} to {by.persona}."],
             )
         require(User.objects.get(pk=by.responsible_id), permission)
         return by.actor
     if by.kind != "system":
-        raise Denied(f"{by.name} cannot manage packages.")
+        raise Denied(f"{by.name} cannot manage the hub.")
     return by

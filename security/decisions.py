@@ -74,6 +74,11 @@ class Decision:
         return next((check for check in self.checks if check.verdict == "fail"), None)
 
     @property
+    def grounds(self) -> tuple[str, ...]:
+        """What somebody did that allows the call, in words: assigned the tool, granted what it needs."""
+        return tuple(check.reason for check in self.checks if check.name in _GROUNDS)
+
+    @property
     def warnings(self) -> list[str]:
         return [check.reason for check in self.checks if check.verdict == "warn"]
 
@@ -83,6 +88,7 @@ class Decision:
 
 
 _ADMIN = "an admin"
+_GROUNDS = frozenset({"assignment", "capabilities"})
 
 
 def _token(facts: CallFacts) -> Check:

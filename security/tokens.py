@@ -59,6 +59,31 @@ def principal_of_persona(persona: Persona, responsible: User) -> PersonaPrincipa
     return _of(persona, responsible, None)
 
 
+def principal_supposed(persona: Persona) -> PersonaPrincipal:
+    """The principal of a call that nobody makes, to ask what would be decided: no token, no person."""
+    return principals_supposed([persona])[0]
+
+
+def principals_supposed(personas: Sequence[Persona]) -> list[PersonaPrincipal]:
+    """The same for many, their rights by one query."""
+    grants: dict[int, list[GrantFact]] = {persona.pk: [] for persona in personas}
+    for row in Grant.objects.filter(persona__in=personas):
+        grants[row.persona_id].append(GrantFact(row.capability, row.expires_at, tuple(row.conditions)))
+    return [
+        PersonaPrincipal(
+            persona_id=persona.pk,
+            persona=persona.name,
+            persona_active=persona.is_active,
+            token_id=None,
+            responsible_id=0,
+            responsible="",
+            responsible_active=True,
+            grants=tuple(grants[persona.pk]),
+        )
+        for persona in personas
+    ]
+
+
 def _principal(token: Token) -> PersonaPrincipal:
     return _of(token.persona, token.responsible, token.pk)
 

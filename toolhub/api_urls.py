@@ -4,6 +4,7 @@ from django.urls import path, re_path
 
 from core.problems import api_not_found
 from execution.callbacks.api import RunRedeliver
+from execution.decisions.api import DecisionSimulate
 from execution.operations.api import Execute
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
 from execution.runs.api_again import RunCleanup, RunReplay, RunRetry
@@ -32,6 +33,7 @@ from registry.releases.api import (
 
 urlpatterns = [
     path("execute", Execute.as_view(), name="api_execute"),
+    path("decisions/simulate", DecisionSimulate.as_view(), name="api_decisions_simulate"),
     path("tools", ToolList.as_view(), name="api_tools"),
     path("tools/<str:name>", ToolDetail.as_view(), name="api_tool"),
     path("tools/<str:name>/overlay", ToolOverlay.as_view(), name="api_tool_overlay"),

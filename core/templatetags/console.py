@@ -80,6 +80,9 @@ STATES: Mapping[str, tuple[str, str]] = {
     "withdrawn": ("ban", "bad"),
     "quarantined": ("lock", "bad"),
     "denied": ("lock", "bad"),
+    "pass": ("circle-check", "good"),
+    "warn": ("alert-triangle", "warn"),
+    "fail": ("lock", "bad"),
     "holds": ("circle-check", "good"),
     "missing": ("alert-triangle", "warn"),
 }

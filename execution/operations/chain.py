@@ -19,8 +19,9 @@ from execution.operations.flow import chain_answer
 from execution.operations.order import calls_ordered
 from execution.operations.requests import ToolCall, calls_read
 from execution.operations.words import Answer, Span, Tried
+from execution.runs.checks import key_check
 from execution.runs.requests import CallRequest
-from execution.runs.services import Manner, key_check, run_submit
+from execution.runs.services import Manner, run_submit
 from execution.runs.waiting import run_await
 from registry.schemas import pointer
 from security.principals import PersonaPrincipal

@@ -7,7 +7,7 @@ from core.errors import ToolHubError
 from execution.operations.order import calls_ordered
 from execution.operations.requests import ToolCall, call_read, calls_read
 from execution.operations.words import Answer, Span, answer_body, refusal_view
-from execution.runs.services import call_check
+from execution.runs.checks import call_check
 from security.principals import PersonaPrincipal
 
 

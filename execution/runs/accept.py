@@ -42,6 +42,8 @@ class Accepted:
     bounds: Bounds
     arguments: bytes
     warnings: tuple[str, ...]
+    # What allowed it, in the decision's words, for the record.
+    grounds: tuple[str, ...] = ()
     key: str | None = None
 
     def run(self, *, inline: bool) -> Run:
@@ -98,7 +100,7 @@ def accept_pending(accepted: Accepted, *, inline: bool) -> Run:
     run.events_count = 1
     keys = [accepted.key_row(run)] if accepted.key else []
     event = RunEvent(run_id=run.pk, seq=1, kind=CALL_REQUESTED, at=run.created_at)
-    ledger = event_row(accepted_entry(run, accepted.principal.actor, accepted.principal.responsible))
+    ledger = event_row(accepted_entry(run, accepted.principal, accepted.grounds))
     ROOM.take(run.queue)
     failpoint("accept.before")
     # Due by the clock that claims compare with: this host's may be wrong by hours.
@@ -139,7 +141,7 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
         for seq, (kind, at, data) in enumerate(steps, start=1)
     ]
     ledger = [
-        event_row(accepted_entry(run, actor, accepted.principal.responsible)),
+        event_row(accepted_entry(run, accepted.principal, accepted.grounds)),
         event_row(outcome_entry(run, outcome, events_digest(events), actor)),
     ]
     outcome_set(run, outcome, outcome.ended_at, ledger[1])

@@ -1,6 +1,6 @@
 """The ledger's entries about runs: accepted and outcome for each, and what was refused."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audit.ledger import Entry, commitment
@@ -10,16 +10,17 @@ from execution.runs.outcomes import Outcome
 from security.principals import PersonaPrincipal
 
 
-def accepted_entry(run: Run, actor: Actor, responsible: str) -> Entry:
-    """`run.accepted`: who called which exact version, with a blinded digest of the arguments."""
+def accepted_entry(run: Run, principal: PersonaPrincipal, grounds: Sequence[str]) -> Entry:
+    """`run.accepted`: who called which exact version, what allowed it, a blinded digest of the arguments."""
     data = {
         "tool": run.tool,
         "version": run.tool_version.version,
         "version_digest": run.tool_version.digest,
         "arguments": commitment(bytes(run.salt), bytes(run.arguments_hash)),
-        "responsible": responsible,
+        "responsible": principal.responsible,
+        "allowed_by": list(grounds),
     }
-    return Entry("run.accepted", actor, "tool", run.tool, data, run.pk)
+    return Entry("run.accepted", principal.actor, "tool", run.tool, data, run.pk)
 
 
 def outcome_entry(run: Run, outcome: Outcome, events_digest: bytes, actor: Actor = SYSTEM) -> Entry:

@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,31 +15,26 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import ToolHubError
 from core.failpoints import failpoint
-from core.json.canonical import CanonicalError, canonical
 from core.metrics import RUNS
-from execution.callbacks.accept import callback_check
 from execution.models import IdempotencyKey, Run, Status
 from execution.runners import call_run
 from execution.runners.call import call_of
 from execution.runs.accept import Accepted, accept_finished, accept_pending, run_hand_over
 from execution.runs.begin import Refused, begin_accepted
+from execution.runs.checks import Refuse, call_check, key_check
 from execution.runs.claim import Lease
 from execution.runs.entries import refused_entry
 from execution.runs.events import CANCEL_ASKED, event_add
 from execution.runs.finish import outcome_write
 from execution.runs.outcomes import failure
-from execution.runs.requests import Bounds, CallRequest, at_once_of, bounds_of, isolation_check
+from execution.runs.requests import CallRequest, at_once_of
 from execution.runs.states import FINAL
 from execution.runs.worker import run_carry_out
-from registry.models import ToolVersion
-from registry.schemas import input_validator, problems_of, problems_of_part
-from registry.selectors import ResolvedTool, call_decide, tool_missing, tool_resolve
-from security.decisions import Decision
+from registry.selectors import ResolvedTool
 from security.principals import PersonaPrincipal
 
 # Runners whose quick tools may be carried out in a web process.
 INLINE_RUNNERS = frozenset({"builtin", "http", "mcp"})
-KEY_MAX = 255
 
 
 @dataclass(frozen=True)
@@ -48,20 +43,6 @@ class Manner:
 
     wait_s: float
     detached: bool = False
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A call that would be accepted now. `arguments` is their canonical form."""
-
-    found: ResolvedTool
-    decision: Decision
-    bounds: Bounds
-    arguments: bytes
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return (*self.decision.warnings, *self.bounds.warnings)
 
 
 def run_submit(
@@ -85,7 +66,14 @@ def run_submit(
     with _refused(refuse, checked.found.name):
         key_check(key)
     accepted = Accepted(
-        principal, checked.found.version, request, checked.bounds, checked.arguments, checked.warnings, key
+        principal=principal,
+        version=checked.found.version,
+        request=request,
+        bounds=checked.bounds,
+        arguments=checked.arguments,
+        warnings=checked.warnings,
+        grounds=checked.decision.grounds,
+        key=key,
     )
     with _refused(refuse, checked.found.name):
         if key and (earlier := _earlier_run(accepted)):
@@ -101,9 +89,6 @@ def run_submit(
     return run
 
 
-Refuse = Callable[[str, ToolHubError, dict[str, Any]], None]
-
-
 @contextlib.contextmanager
 def _refused(refuse: Refuse, tool: str) -> Iterator[None]:
     """Lets the ledger hear of a refusal that comes after the checks: a key's, a full queue's."""
@@ -114,97 +99,11 @@ def _refused(refuse: Refuse, tool: str) -> Iterator[None]:
         raise
 
 
-def unrecorded(tool: str, error: ToolHubError, why: dict[str, Any]) -> None:
-    """What a refusal leaves behind when a call was only looked at: nothing."""
-
-
-def call_check(
-    principal: PersonaPrincipal,
-    name: str,
-    request: CallRequest,
-    *,
-    found: ResolvedTool | None = None,
-    refuse: Refuse = unrecorded,
-    open_arguments: Collection[str] = (),
-) -> Checked:
-    """Everything that comes before a run, and nothing else: found, allowed, arguments, bounds.
-
-    `open_arguments` names arguments whose values are not known yet. `refuse` hears of each refusal
-    with what the ledger is to say of it. Raises NotFound (404) and ToolHubError (403, 422).
-    """
-    if found is None or request.version:
-        found = _resolve(principal, name, request, refuse)
-    # Where some are not known yet, conditions are judged when they are.
-    decision = _decide(principal, found, None if open_arguments else request.arguments, refuse)
-    version = found.version
-    try:
-        _arguments_check(version, request, open_arguments)
-        isolation_check(version, request)
-        callback_check(principal.persona_id, request.callback_url)
-        encoded = canonical(request.arguments)
-        canonical(request.recorded())
-    except CanonicalError as error:
-        raise ToolHubError(f"The request is not exact JSON: {error}", code="INVALID_REQUEST") from error
-    except ToolHubError as error:
-        refuse(found.name, error, {"errors": [e["pointer"] for e in error.errors]})
-        raise
-    return Checked(found, decision, bounds_of(version, request), encoded)
-
-
-def key_check(key: str | None) -> None:
-    """Raises ToolHubError (422) for an Idempotency-Key that is empty or too long."""
-    if key is not None and not 1 <= len(key) <= KEY_MAX:
-        raise ToolHubError(f"Idempotency-Key must have 1 to {KEY_MAX} characters.", code="INVALID_REQUEST")
-
-
-def _resolve(principal: PersonaPrincipal, name: str, request: CallRequest, refuse: Refuse) -> ResolvedTool:
-    try:
-        return tool_resolve(name, principal.persona_id, request.version)
-    except ToolHubError as error:
-        refuse(name, error, {"reason": error.message})
-        raise
-
-
-def _decide(
-    principal: PersonaPrincipal, found: ResolvedTool, arguments: Mapping[str, Any] | None, refuse: Refuse
-) -> Decision:
-    """The decision on a call that is allowed; raises for one that is not."""
-    decision = call_decide(principal, found, arguments=arguments)
-    failed = decision.failure
-    if failed is None:
-        return decision
-    explained = {"decision": decision.as_dict()}
-    if failed.code == "TOOL_NOT_FOUND":
-        missing = tool_missing(found.name)
-        refuse(found.name, missing, explained)
-        raise missing
-    remedy = [f"{failed.remedy} ({failed.who} can.)"] if failed.remedy else []
-    error = ToolHubError(failed.reason, code=failed.code, suggestions=remedy, data=explained)
-    refuse(found.name, error, explained)
-    raise error
-
-
 def _refusal_record(principal: PersonaPrincipal, tool: str, error: ToolHubError, why: dict[str, Any]) -> None:
     entry = refused_entry(principal, tool, error.code, why)
     # Names that do not exist are without number: their refusals are counted together.
     counted_as = "" if error.code in {"TOOL_NOT_FOUND", "VERSION_NOT_FOUND"} else tool[:64]
     denial_record(entry, persona=principal.persona, tool=counted_as, code=error.code)
-
-
-def _arguments_check(version: ToolVersion, request: CallRequest, open_arguments: Collection[str]) -> None:
-    validator = input_validator(version.digest, version.definition)
-    problems = (
-        problems_of_part(validator, request.arguments, open_arguments)
-        if open_arguments
-        else problems_of(validator, request.arguments)
-    )
-    if problems:
-        errors = [{"pointer": f"/arguments{p['pointer']}", "message": p["message"]} for p in problems]
-        raise ToolHubError(
-            f"The arguments do not fit {version.tool.name}: {problems[0]['message']}",
-            code="INVALID_ARGUMENTS",
-            errors=errors,
-        )
 
 
 def _earlier_run(accepted: Accepted) -> Run | None:

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from audit.selectors import run_events
+from audit.selectors import allowed_by, run_events
 from core.lists import ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
@@ -65,12 +65,14 @@ class RunDetail(ConsoleView):
 
 def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
     """What the run's page shows beside its row: its events, the ledger's, and whether it may be cancelled."""
+    ledger = list(run_events(run.pk)) if with_ledger else []
     return {
         "steps": [
             {"event": event, "view": event_view_short(event_view(event, run))} for event in run.events.all()
         ],
         "callback": callback_of(run),
-        "ledger": list(run_events(run.pk)) if with_ledger else [],
+        "ledger": ledger,
+        "allowed_by": allowed_by(ledger),
         "finished": run.status in FINAL,
         "cancellable": run.status not in SETTLED and run.cancel_asked_at is None,
         "repeatable": run.status in FINAL and run.payload_expired_at is None,

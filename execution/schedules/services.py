@@ -8,8 +8,8 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.errors import InvalidRequest, ToolHubError
 from execution.models import Schedule
+from execution.runs.checks import call_check
 from execution.runs.requests import CallRequest
-from execution.runs.services import call_check
 from execution.schedules.times import due_after, time_zone_check
 from security.models import Persona, User
 from security.permissions import actor_of, require

@@ -11,8 +11,7 @@ from registry.models import Assignment, Package, Tool
 from registry.selectors import ResolvedTool, call_decide, count_of
 from security.decisions import Decision
 from security.models import Grant, Persona, Token
-from security.principals import PersonaPrincipal
-from security.tokens import grants_of
+from security.tokens import principal_supposed, principals_supposed
 
 
 def personas_page(filters: Mapping[str, str]) -> QuerySet[Persona]:
@@ -62,33 +61,29 @@ def assignable_find(text: str) -> Tool | Package | None:
 
 
 @dataclass(frozen=True)
-class ToolDecision:
-    """A tool that a persona sees, and whether it may be called now."""
+class Decided:
+    """A tool and a persona that sees it, and whether it may call the active version now."""
 
+    persona: Persona
     tool: Tool
     decision: Decision
 
+    @property
+    def version(self) -> str:
+        return self.tool.active.version if self.tool.active else ""
 
-def decisions_of(persona: Persona, tools: Iterable[Tool]) -> list[ToolDecision]:
+
+def decisions_of(persona: Persona, tools: Iterable[Tool]) -> list[Decided]:
     """The decision on each tool for the persona, no token involved; two queries for all of them."""
     shown = [tool for tool in tools if tool.active is not None]
     how = _assigned_how(persona, shown)
-    principal = PersonaPrincipal(
-        persona_id=persona.pk,
-        persona=persona.name,
-        persona_active=persona.is_active,
-        token_id=None,
-        responsible_id=0,
-        responsible="",
-        responsible_active=True,
-        grants=grants_of(persona.pk),
-    )
+    principal = principal_supposed(persona)
     found = []
     for tool in shown:
         if version := tool.active:
             version.tool = tool
             decision = call_decide(principal, ResolvedTool(version, how.get(tool.pk)))
-            found.append(ToolDecision(tool, decision))
+            found.append(Decided(persona, tool, decision))
     return found
 
 
@@ -105,3 +100,31 @@ def _assigned_how(persona: Persona, tools: list[Tool]) -> dict[int, str]:
         elif tool.package_id in by_package:
             how[tool.pk] = f"with the package {tool.package.name}"
     return how
+
+
+def tool_callers(tool: Tool) -> QuerySet[Persona]:
+    """The personas that a tool is assigned to, by its name or with its package, by name."""
+    rows = Assignment.objects.filter(Q(tool=tool) | Q(package=tool.package_id))
+    return Persona.objects.filter(pk__in=rows.values("persona")).order_by("name")
+
+
+def callers_of(tool: Tool, personas: Iterable[Persona]) -> list[Decided]:
+    """The decision on a call of the tool by each persona that it is assigned to; few queries for all."""
+    version, shown = tool.active, list(personas)
+    if version is None:
+        return []
+    version.tool = tool
+    by_name = set(
+        Assignment.objects.filter(tool=tool, persona__in=shown).values_list("persona_id", flat=True)
+    )
+    with_package = f"with the package {tool.package.name}"
+    return [
+        Decided(
+            persona,
+            tool,
+            call_decide(
+                principal, ResolvedTool(version, "by name" if persona.pk in by_name else with_package)
+            ),
+        )
+        for persona, principal in zip(shown, principals_supposed(shown), strict=True)
+    ]

@@ -1,0 +1,119 @@
+"""REST for decisions: POST decisions/simulate."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from core.errors import InvalidRequest
+from execution.decisions import openapi
+from execution.decisions.simulate import (
+    asker_check,
+    call_simulate,
+    capabilities_simulate,
+    own_simulate,
+    persona_asked,
+    request_supposed,
+)
+from registry.bodies import body_check
+from registry.models import Tool
+from registry.personas.selectors import callers_of, decisions_of, tool_callers
+from registry.selectors import tool_detail, tools_assigned
+from security.decisions import Decision
+from security.models import Persona
+from security.principals import PersonaPrincipal, caller
+
+PAGE = 100
+
+
+class DecisionSimulate(APIView):
+    """POST decisions/simulate."""
+
+    @extend_schema(**openapi.SIMULATE)
+    def post(self, request: Request) -> Response:
+        body: Any = request.data
+        question = _question(body)
+        body_check(openapi.VALIDATORS[question], body)
+        return Response(_ANSWERS[question](caller(request), body))
+
+
+def _question(body: Any) -> str:
+    """Which form the body means, by its members. Raises InvalidRequest."""
+    if not isinstance(body, dict):
+        raise InvalidRequest("The body must be an object.")
+    if "required" in body or "held" in body:
+        return "capabilities"
+    if "persona" in body:
+        return "call" if "tool" in body else "persona"
+    if "tool" in body:
+        return "tool"
+    raise InvalidRequest("Give persona and tool, one of the two, or required and held.")
+
+
+def _call(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
+    persona = persona_asked(by, body["persona"])
+    simulate = own_simulate if persona.name == by.persona else call_simulate
+    return simulate(persona, body["tool"], request_supposed(body), known="arguments" in body).as_dict()
+
+
+def _persona(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
+    persona = persona_asked(by, body["persona"])
+    rows = list(tools_assigned(persona.pk).filter(name__gt=_after(body))[: PAGE + 1])
+    tools = [
+        {"tool": row.tool.name, "version": row.version, **_verdict(row.decision)}
+        for row in decisions_of(persona, rows[:PAGE])
+    ]
+    nothing = f"No tool is assigned to {persona.name}. An admin can assign one."
+    return {"persona": persona.name, "tools": tools, **_paging(body, rows, nothing)}
+
+
+def _tool(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
+    asker_check(by)
+    tool = tool_detail(body["tool"])
+    rows = list(tool_callers(tool).filter(name__gt=_after(body))[: PAGE + 1])
+    personas = [
+        {"persona": row.persona.name, "version": row.version, **_verdict(row.decision)}
+        for row in callers_of(tool, rows[:PAGE])
+    ]
+    nothing = f"{tool.name} is assigned to nobody. An admin can assign it."
+    return {"tool": tool.name, "personas": personas, **_paging(body, rows, nothing)}
+
+
+def _paging(body: Mapping[str, Any], rows: Sequence[Tool | Persona], nothing: str) -> dict[str, str | None]:
+    """`next`, and `reason` where there is nothing at all; `rows` may have one more than a page."""
+    return {
+        "next": rows[PAGE - 1].name if len(rows) > PAGE else None,
+        "reason": None if rows or _after(body) else nothing,
+    }
+
+
+def _after(body: Mapping[str, Any]) -> str:
+    after: str = body.get("after", "")
+    if "\0" in after:
+        message = "after must be the `next` of the page before."
+        raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}])
+    return after
+
+
+def _capabilities(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
+    check, warnings = capabilities_simulate(body["required"], body["held"])
+    decision = Decision((check,))
+    return {"allowed": decision.allowed, "decision": decision.as_dict(), "warnings": warnings}
+
+
+def _verdict(decision: Decision) -> dict[str, Any]:
+    failed = decision.failure
+    reason = failed.reason if failed else " ".join(decision.grounds)
+    return {
+        "allowed": failed is None,
+        "code": failed.code if failed else None,
+        "reason": reason,
+        "remedy": failed.remedy if failed else "",
+        "who": failed.who if failed else "",
+    }
+
+
+_ANSWERS = {"call": _call, "persona": _persona, "tool": _tool, "capabilities": _capabilities}

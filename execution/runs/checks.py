@@ -1,0 +1,139 @@
+"""Everything that comes before a run, and nothing else: found, allowed, arguments, bounds.
+
+The execute path, `validate` and the simulator all ask here.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import ToolHubError
+from core.json.canonical import CanonicalError, canonical
+from execution.callbacks.accept import callback_check
+from execution.runs.requests import Bounds, CallRequest, bounds_of, isolation_check
+from registry.models import ToolVersion
+from registry.schemas import input_validator, problems_of, problems_of_part
+from registry.selectors import ResolvedTool, call_decide, tool_missing, tool_resolve
+from security.decisions import Decision
+from security.principals import PersonaPrincipal
+
+KEY_MAX = 255
+Refuse = Callable[[str, ToolHubError, dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A call that would be accepted now. `arguments` is their canonical form."""
+
+    found: ResolvedTool
+    decision: Decision
+    bounds: Bounds
+    arguments: bytes
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return (*self.decision.warnings, *self.bounds.warnings)
+
+
+def unrecorded(tool: str, error: ToolHubError, why: dict[str, Any]) -> None:
+    """What a refusal leaves behind when a call was only looked at: nothing."""
+
+
+def call_check(
+    principal: PersonaPrincipal,
+    name: str,
+    request: CallRequest,
+    *,
+    found: ResolvedTool | None = None,
+    refuse: Refuse = unrecorded,
+    open_arguments: Collection[str] = (),
+) -> Checked:
+    """Everything that comes before a run, and nothing else: found, allowed, arguments, bounds.
+
+    `open_arguments` names arguments whose values are not known yet. `refuse` hears of each refusal
+    with what the ledger is to say of it. Raises NotFound (404) and ToolHubError (403, 422).
+    """
+    # Where some are not known yet, conditions are judged when they are.
+    known = None if open_arguments else request.arguments
+    found, decision = call_allow(principal, name, request, known, found=found, refuse=refuse)
+    version = found.version
+    try:
+        _arguments_check(version, request, open_arguments)
+        isolation_check(version, request)
+        callback_check(principal.persona_id, request.callback_url)
+        encoded = canonical(request.arguments)
+        canonical(request.recorded())
+    except CanonicalError as error:
+        raise ToolHubError(f"The request is not exact JSON: {error}", code="INVALID_REQUEST") from error
+    except ToolHubError as error:
+        refuse(found.name, error, {"errors": [e["pointer"] for e in error.errors]})
+        raise
+    return Checked(found, decision, bounds_of(version, request), encoded)
+
+
+def call_allow(
+    principal: PersonaPrincipal,
+    name: str,
+    request: CallRequest,
+    arguments: Mapping[str, Any] | None,
+    *,
+    found: ResolvedTool | None = None,
+    refuse: Refuse = unrecorded,
+) -> tuple[ResolvedTool, Decision]:
+    """The tool that a call means, and the decision that allows it, by arguments where they are known.
+
+    `found` is the active version where the caller has read it already. Raises NotFound (404) and
+    ToolHubError (403) with the decision.
+    """
+    if found is None or request.version:
+        found = _resolve(principal, name, request, refuse)
+    return found, _decide(principal, found, arguments, refuse)
+
+
+def key_check(key: str | None) -> None:
+    """Raises ToolHubError (422) for an Idempotency-Key that is empty or too long."""
+    if key is not None and not 1 <= len(key) <= KEY_MAX:
+        raise ToolHubError(f"Idempotency-Key must have 1 to {KEY_MAX} characters.", code="INVALID_REQUEST")
+
+
+def _resolve(principal: PersonaPrincipal, name: str, request: CallRequest, refuse: Refuse) -> ResolvedTool:
+    try:
+        return tool_resolve(name, principal.persona_id, request.version)
+    except ToolHubError as error:
+        refuse(name, error, {"reason": error.message})
+        raise
+
+
+def _decide(
+    principal: PersonaPrincipal, found: ResolvedTool, arguments: Mapping[str, Any] | None, refuse: Refuse
+) -> Decision:
+    """The decision on a call that is allowed; raises for one that is not."""
+    decision = call_decide(principal, found, arguments=arguments)
+    failed = decision.failure
+    if failed is None:
+        return decision
+    explained = {"decision": decision.as_dict()}
+    if failed.code == "TOOL_NOT_FOUND":
+        missing = tool_missing(found.name)
+        refuse(found.name, missing, explained)
+        raise missing
+    remedy = [f"{failed.remedy} ({failed.who} can.)"] if failed.remedy else []
+    error = ToolHubError(failed.reason, code=failed.code, suggestions=remedy, data=explained)
+    refuse(found.name, error, explained)
+    raise error
+
+
+def _arguments_check(version: ToolVersion, request: CallRequest, open_arguments: Collection[str]) -> None:
+    validator = input_validator(version.digest, version.definition)
+    problems = (
+        problems_of_part(validator, request.arguments, open_arguments)
+        if open_arguments
+        else problems_of(validator, request.arguments)
+    )
+    if problems:
+        errors = [{"pointer": f"/arguments{p['pointer']}", "message": p["message"]} for p in problems]
+        raise ToolHubError(
+            f"The arguments do not fit {version.tool.name}: {problems[0]['message']}",
+            code="INVALID_ARGUMENTS",
+            errors=errors,
+        )

@@ -1,0 +1,99 @@
+"""The simulator and the execute path agree, over generated personas, rights, versions and arguments."""
+
+from datetime import timedelta
+from typing import Any
+
+import orjson
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from execution.decisions.simulate import call_simulate
+from execution.runs.requests import CallRequest
+from registry.models import Assignment, Package, ToolVersion
+from security.models import Grant, Persona, User
+
+PAST, LATER = timedelta(hours=-1), timedelta(hours=1)
+CONDITIONS: list[list[dict[str, Any]]] = [
+    [],
+    [{"kind": "equals", "argument": "/value", "values": ["yes"]}],
+    [{"kind": "cel", "expression": "arguments.value == 'yes'"}],
+    [{"kind": "path", "argument": "/value", "values": ["/data"]}],
+]
+GRANT = st.tuples(
+    st.sampled_from(["fixture:use", "fixture", "fixture:*", "*", "fixtures:use"]),
+    st.sampled_from([None, PAST, LATER]),
+    st.sampled_from(CONDITIONS),
+)
+WORLD = st.fixed_dictionaries(
+    {
+        "active": st.sampled_from([True, True, True, False]),
+        "assigned": st.sampled_from([True, True, True, False]),
+        "state": st.sampled_from(["active", "active", "deprecated", "yanked", "quarantined"]),
+        "required": st.sampled_from([[], ["fixture:use"], ["fixture:use", "fixture:more"]]),
+        "grants": st.lists(GRANT, max_size=3, unique_by=lambda grant: grant[0]),
+        "arguments": st.sampled_from(
+            [{"value": "yes"}, {"value": "no"}, {"value": "/data/x"}, {"value": 1}, {}, {"other": 1}]
+        ),
+        "version": st.sampled_from([None, "1", "1.0.0", "9"]),
+    }
+)
+
+
+def arrange(world: dict[str, Any], persona: Persona, admin: User) -> None:
+    """Makes the world so by writing its rows, past all services."""
+    Persona.objects.filter(pk=persona.pk).update(is_active=world["active"])
+    if not world["assigned"]:
+        Assignment.objects.all().delete()
+    ToolVersion.objects.filter(tool__name="fx_echo").update(
+        state=world["state"], required_capabilities=world["required"]
+    )
+    now = timezone.now()
+    for capability, ends, conditions in world["grants"]:
+        Grant.objects.create(
+            persona=persona,
+            capability=capability,
+            reason="generated",
+            granted_by=admin,
+            expires_at=now + ends if ends else None,
+            conditions=conditions,
+        )
+
+
+@pytest.mark.django_db
+@given(world=WORLD)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_they_agree(
+    world: dict[str, Any], client: Client, token_text: str, persona: Persona, admin: User, fx: Package
+) -> None:
+    from execution.runs import hotpath  # noqa: PLC0415 - its cache holds versions that this test changes
+
+    with transaction.atomic():
+        hotpath.version_kept.cache_clear()
+        arrange(world, persona, admin)
+        persona.refresh_from_db()
+        body = {"arguments": world["arguments"]} | ({"version": world["version"]} if world["version"] else {})
+        try:
+            told = call_simulate(persona, "fx_echo", CallRequest(**body)).as_dict()
+        except Exception as error:  # noqa: BLE001 - what the page and the API turn into an answer
+            told = {"status": error.known.status, "error": error.as_error(), "decision": None}  # type: ignore[attr-defined]
+        answer = client.generic(
+            "POST",
+            "/api/v1/tools/fx_echo/execute",
+            orjson.dumps(body),
+            content_type="",
+            HTTP_AUTHORIZATION=f"Bearer {token_text}",
+        )
+        happened = answer.json()
+        transaction.set_rollback(True)
+    assert told["status"] == answer.status_code, (told, happened)
+    if answer.status_code == 200:
+        assert told["warnings"] == happened["metadata"]["warnings"]
+        return
+    assert told["error"]["code"] == happened["error"]["code"]
+    if answer.status_code == 403:
+        # No token is involved in a question.
+        assert told["decision"]["checks"][1:] == happened["decision"]["checks"][1:]
