@@ -23,6 +23,7 @@ DEPTH_MAX = 64
 _PARENTHESES_MAX = 32
 _STRING = re.compile(r"""[rR]?("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""")
 _MACRO = re.compile(r"\.\s*(?:map|filter|all|exists|exists_one)\s*\(")
+_MACRO_NAME = re.compile(_MACRO.pattern + r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*,")
 _WORDS = 200
 
 
@@ -45,8 +46,31 @@ def cel_check(expression: str) -> None:
         raise InvalidRequest(f"This is no CEL: {str(error)[:_WORDS]}") from error
 
 
+def cel_names(expression: str) -> frozenset[str]:
+    """The variables that a checked expression names, but for those of its own macros."""
+    bare = _STRING.sub("''", expression)
+    return frozenset(_compiled(expression).variables()) - set(_MACRO_NAME.findall(bare))
+
+
+def cel_value(expression: str, values: Mapping[str, Any]) -> Any:
+    """What a checked expression makes of the values, which are JSON, as JSON. Raises ConditionFailed."""
+    found = _executed(expression, values)
+    try:
+        canonical(found)
+    except CanonicalError as error:
+        raise ConditionFailed("it gave something that is not JSON") from error
+    return found
+
+
 def cel_holds(expression: str, values: Mapping[str, Any]) -> bool:
     """Whether a checked expression is true of the values, which are JSON. Raises ConditionFailed."""
+    found = _executed(expression, values)
+    if not isinstance(found, bool):
+        raise ConditionFailed("it gave something that is neither true nor false")
+    return found
+
+
+def _executed(expression: str, values: Mapping[str, Any]) -> Any:
     try:
         size = len(canonical(values))
     except CanonicalError as error:
@@ -55,12 +79,9 @@ def cel_holds(expression: str, values: Mapping[str, Any]) -> bool:
         raise ConditionFailed(f"its values have more than {VALUE_BYTES_MAX} bytes")
     _values_check(values)
     try:
-        found = _compiled(expression).execute(dict(values))
+        return _compiled(expression).execute(dict(values))
     except Exception as error:
         raise ConditionFailed(f"it failed with {type(error).__name__}") from error
-    if not isinstance(found, bool):
-        raise ConditionFailed("it gave something that is neither true nor false")
-    return found
 
 
 @functools.lru_cache(maxsize=1024)

@@ -118,6 +118,10 @@ class Attempt(models.Model):
     finished_at = models.DateTimeField(null=True)
     status = models.CharField(max_length=20, default="", blank=True)
     error_code = models.CharField(max_length=64, default="", blank=True)
+    error = CanonicalJSONField(null=True)
+    duration_ms = models.FloatField(null=True)
+    # How long the run waited after this attempt before it was tried again; null where it was not.
+    delay_ms = models.PositiveIntegerField(null=True)
 
     class Meta:
         ordering = ("number",)

@@ -12,10 +12,11 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 
 from audit.denials import denials_flush
 from core.outage import database_failure_log
+from execution.retry.wait import retries_due
 from execution.runs.bells import Bells
 from execution.runs.expiry import payloads_expire_some
 from execution.runs.keys import keys_expire
-from execution.runs.reaper import inline_release, retries_due, runs_reap
+from execution.runs.reaper import inline_release, runs_reap
 from execution.schedules.fire import schedules_fire
 from registry.installations.care import installations_care, installations_tidy
 
@@ -36,7 +37,7 @@ def duties() -> list[Duty]:
     return [
         Duty("bells", 1.0, Bells(settings.WORKERS).top_up),
         Duty("reaper", 1.0, runs_reap),
-        Duty("retries", 1.0, retries_due),
+        Duty("retries", 0.5, retries_due),
         Duty("schedules", 1.0, schedules_fire),
         Duty("inline", 10.0, inline_release),
         Duty("denials", 10.0, denials_flush),

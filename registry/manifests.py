@@ -4,13 +4,19 @@ from typing import Any
 
 from core.errors import ToolHubError
 from core.json.strict import Limits, StrictJSONError, loads
-from toolhub_sdk.checks.manifest import manifest_problems
+from registry.expressions import expression_problems
+from toolhub_sdk.checks.manifest import manifest_problems as sdk_problems
 from toolhub_sdk.checks.problem import Problem
 
 __all__ = ["LIMITS", "Problem", "manifest_problems", "manifest_read", "problems_raise"]
 
 CODE = "INVALID_MANIFEST"
 LIMITS = Limits(max_bytes=1_048_576)
+
+
+def manifest_problems(manifest: Any, *, builtin: bool = False) -> list[Problem]:
+    """What is wrong with a manifest: what the SDK finds, and where it finds nothing, the expressions."""
+    return sdk_problems(manifest, builtin=builtin) or list(expression_problems(manifest))
 
 
 def manifest_read(raw: bytes) -> dict[str, Any]:

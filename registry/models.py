@@ -4,10 +4,13 @@ from typing import Any
 
 from django.db import models
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from core.fields import CanonicalJSONField
 from security.models import Persona, User
 from toolhub_sdk.package import CONTRACT
+
+EXTRAS = ("retry",)
 
 
 class Package(models.Model):
@@ -129,6 +132,12 @@ class ToolVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tool.name} {self.version}"
+
+    @cached_property
+    def extras(self) -> frozenset[str]:
+        """Which parts of the contract give a run more to do than to call the tool: retry."""
+        declared = self.definition.get("_meta", {}).get(CONTRACT, {})
+        return frozenset(name for name in EXTRAS if declared.get(name) not in (None, [], "NONE"))
 
     @property
     def declared(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from core.problems import api_not_found
 from execution.callbacks.api import RunRedeliver
 from execution.decisions.api import DecisionSimulate
 from execution.operations.api import Execute
+from execution.retry.api import RetryPolicies
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
 from execution.runs.api_again import RunCleanup, RunReplay, RunRetry
 from registry.api import ToolDetail, ToolList
@@ -44,6 +45,7 @@ urlpatterns = [
     path("installations/<uuid:pk>/approve", InstallationApprove.as_view(), name="api_installation_approve"),
     path("installations/<uuid:pk>/cancel", InstallationCancel.as_view(), name="api_installation_cancel"),
     path("installations/<uuid:pk>/retry", InstallationRetry.as_view(), name="api_installation_retry"),
+    path("retry-policies", RetryPolicies.as_view(), name="api_retry_policies"),
     path("packages", Packages.as_view(), name="api_packages"),
     path("packages/<str:name>", PackageDetail.as_view(), name="api_package"),
     path("packages/<str:name>/compare", PackageCompare.as_view(), name="api_package_compare"),

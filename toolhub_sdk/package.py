@@ -68,7 +68,10 @@ def manifest_of(module: ModuleType, package: Package, *, runtime: str = "builtin
 
 
 def tools_of(module: ModuleType) -> list[dict[str, Any]]:
-    """The definitions of the tools that the module defines, as MCP has them. Raises as `manifest_of`."""
+    """The definitions of the tools that the module or its submodules define, as MCP has them.
+
+    Raises as `manifest_of`.
+    """
     specs = [spec for value in vars(module).values() if (spec := spec_of(value)) and _is_own(value, module)]
     names = [spec.name for spec in specs]
     if not names or len(set(names)) != len(names):
@@ -82,7 +85,8 @@ def is_package_name(text: str) -> bool:
 
 
 def _is_own(function: object, module: ModuleType) -> bool:
-    return getattr(function, "__module__", None) == module.__name__
+    defined = str(getattr(function, "__module__", ""))
+    return defined == module.__name__ or defined.startswith(f"{module.__name__}.")
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:
@@ -105,7 +109,10 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
 
 def _contract(spec: ToolSpec) -> dict[str, Any]:
     hooks = {kind: hook.__name__ for kind, hook in spec.hooks.items()}
+    more: dict[str, Any] = {"preconditions": spec.preconditions, "effects": spec.effects}
+    more["retry"] = None if spec.retry == "NONE" else spec.retry
     return {
+        **{name: normalise(value) for name, value in more.items() if value},
         "category": spec.category,
         "tags": list(spec.tags),
         "requiredCapabilities": list(spec.capabilities),

@@ -63,6 +63,9 @@ class ToolSpec:
     max_output_bytes: int
     isolation: Isolation
     network: tuple[str, ...]
+    preconditions: tuple[Mapping[str, Any], ...]
+    effects: tuple[Mapping[str, Any], ...]
+    retry: str | Mapping[str, Any]
     errors: tuple[DeclaredError, ...]
     examples: tuple[Example, ...]
     input_schema: Schema
@@ -104,6 +107,9 @@ def tool(
     errors: Sequence[DeclaredError] = (),
     isolation: Isolation = "strict",
     network: Sequence[str] = (),
+    preconditions: Sequence[Mapping[str, Any]] = (),
+    effects: Sequence[Mapping[str, Any]] = (),
+    retry: str | Mapping[str, Any] = "NONE",
     validate: Hook | None = None,
     schema: Hook | None = None,
     shutdown: Hook | None = None,
@@ -111,9 +117,10 @@ def tool(
     """Makes a typed function a tool; the function stays as it is and can be called.
 
     The description is the docstring, the schemas come from the annotations, a parameter of type ToolContext
-    gets the run's context. `network` lists the `host:port` it may reach. `validate`, `schema` and `shutdown`
-    are functions of the module (see docs/authoring.md). Raises TypeError for annotations that have no schema
-    and for a hook that is none, ValueError for a malformed contract.
+    gets the run's context. `network` lists the `host:port` it may reach; `retry` is NONE, QUICK, STANDARD,
+    AGGRESSIVE or a policy; it, `preconditions` and `effects` are as in `toolhub.json`. `validate`, `schema`
+    and `shutdown` are functions of the module (see docs/authoring.md). Raises TypeError for annotations that
+    have no schema and for a hook that is none, ValueError for a malformed contract.
     """
     if not (name is None or isinstance(name, str)):
         raise TypeError("Write @tool() with parentheses.")
@@ -137,6 +144,9 @@ def tool(
             max_output_bytes=max_output_bytes,
             isolation=isolation,
             network=tuple(network),
+            preconditions=tuple(preconditions),
+            effects=tuple(effects),
+            retry=retry,
             errors=tuple(errors),
             examples=tuple(examples),
             input_schema=input_schema(function),

@@ -155,6 +155,8 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
         finished_at=outcome.ended_at,
         status=outcome.status,
         error_code=outcome.error_code,
+        error=outcome.error,
+        duration_ms=outcome.duration_ms,
     )
     keys = [accepted.key_row(run)] if accepted.key else []
     failpoint("short.before")

@@ -1,5 +1,6 @@
 """REST for calls and runs."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from execution.runs.authentication import CallAuthentication
 from execution.runs.events import event_view
 from execution.runs.preferences import key_read, manner_read, wait_read
 from execution.runs.requests import request_read
-from execution.runs.results import envelope
+from execution.runs.results import envelope, run_view
 from execution.runs.selectors import run_of
 from execution.runs.services import run_cancel, run_submit
 from execution.runs.states import FINAL
@@ -27,12 +28,14 @@ from execution.runs.waiting import run_await
 from registry.selectors import ResolvedTool
 from security.principals import caller
 
+View = Callable[[Run], dict[str, Any]]
 
-def result_response(run: Run, *, missing: int = 202) -> HttpResponse:
+
+def result_response(run: Run, *, missing: int = 202, view: View = envelope) -> HttpResponse:
     """200 with the result, or `missing` with the state of now while there is none."""
     done = run.status in FINAL
     response = HttpResponse(
-        orjson.dumps(envelope(run)), status=200 if done else missing, content_type="application/json"
+        orjson.dumps(view(run)), status=200 if done else missing, content_type="application/json"
     )
     if not done:
         response["Location"] = f"/api/v1/runs/{run.pk}"
@@ -72,7 +75,7 @@ class RunDetail(APIView):
         wait_s = wait_read(request.query_params.get("wait"))
         persona_id = caller(request).persona_id
         run = run_await(run_of(run_id, persona_id), persona_id, wait_s)
-        return result_response(run, missing=200)
+        return result_response(run, missing=200, view=run_view)
 
 
 class RunEvents(APIView):

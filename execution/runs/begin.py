@@ -116,5 +116,5 @@ def _begin_apart(run_id: uuid.UUID) -> Lease | None:
     refusal = gate(lease.run)
     if refusal is None:  # the right came back meanwhile
         return lease if lease_start(lease) else None
-    run_finish(lease, refusal)
+    run_finish(lease, refusal, final=True)
     return None

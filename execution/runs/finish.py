@@ -13,6 +13,8 @@ from core.actors import SYSTEM, Actor
 from core.failpoints import failpoint
 from execution.callbacks.owed import callback_owe
 from execution.models import Attempt, Run, RunEvent, Status
+from execution.retry.judge import retry_judge
+from execution.retry.wait import attempt_end, retry_wait
 from execution.runs import hotpath, hotwork
 from execution.runs.claim import Lease
 from execution.runs.entries import outcome_entry
@@ -25,8 +27,10 @@ log = logging.getLogger(__name__)
 AGAIN_S = 0.5
 
 
-def run_finish(lease: Lease, outcome: Outcome) -> bool:
+def run_finish(lease: Lease, outcome: Outcome, *, final: bool = False) -> bool:
     """Writes the outcome if the lease still holds; retried with the lease while the database is away.
+
+    A failed attempt that the tool's policy repeats lets the run wait instead, unless it is `final`.
 
     A result that comes too late is an event; it is the outcome only where the run is
     outcome_unknown and no newer attempt was made.
@@ -35,7 +39,7 @@ def run_finish(lease: Lease, outcome: Outcome) -> bool:
     again = False
     while True:
         try:
-            written = _finish_again(lease, outcome) if again else _finish(lease, outcome)
+            written = _finish(lease, outcome, final=final, again=again)
             failpoint("finish.after")
             return written
         except Error:
@@ -47,12 +51,14 @@ def run_finish(lease: Lease, outcome: Outcome) -> bool:
             again = True
 
 
-def _finish(lease: Lease, outcome: Outcome) -> bool:
-    return _finish_at_once(lease, outcome) or _finish_leased(lease, outcome)
-
-
-def _finish_again(lease: Lease, outcome: Outcome) -> bool:
-    return _is_written(lease, outcome) or _finish_leased(lease, outcome)
+def _finish(lease: Lease, outcome: Outcome, *, final: bool, again: bool) -> bool:
+    if again and _is_written(lease, outcome):
+        return True
+    if not final:
+        outcome, delay_ms = retry_judge(lease.run, outcome)
+        if delay_ms is not None and retry_wait(lease, outcome, delay_ms):
+            return True
+    return (not again and _finish_at_once(lease, outcome)) or _finish_leased(lease, outcome)
 
 
 def _finish_at_once(lease: Lease, outcome: Outcome) -> bool:
@@ -83,10 +89,7 @@ def _finish_leased(lease: Lease, outcome: Outcome) -> bool:
         if outcome_write(*mine, source=Status.RUNNING, who="finish", outcome=outcome) or (
             late and outcome_write(*mine, source=Status.OUTCOME_UNKNOWN, who="finish", outcome=outcome)
         ):
-            # After the run's row, as everywhere: the order of locks.
-            Attempt.objects.filter(run=lease.run, lease_token=lease.token).update(
-                finished_at=outcome.ended_at, status=outcome.status, error_code=outcome.error_code
-            )
+            attempt_end(lease, outcome)
             return True
         event_add(lease.run.pk, LATE_RESULT, {"attempt": lease.attempt, "status": outcome.status})
     log.warning("run %s: attempt %s came too late", lease.run.pk, lease.attempt)

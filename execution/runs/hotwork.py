@@ -105,7 +105,8 @@ WITH moved AS (
          sandbox = $16
    WHERE id = $1 AND lease_token = $2 AND events_count = $3 - 1 AND {source} RETURNING id
 ), tried AS (
-  UPDATE execution_attempt a SET finished_at = $12, status = '{status}', error_code = $13
+  UPDATE execution_attempt a SET finished_at = $12, status = '{status}', error_code = $13, error = $8,
+         duration_ms = $5
     FROM moved WHERE a.run_id = moved.id AND a.lease_token = $2
 ), told AS (
   INSERT INTO execution_runevent (run_id, seq, kind, at, data)

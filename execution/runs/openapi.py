@@ -45,6 +45,23 @@ RESULT: dict[str, Any] = {
     },
     "required": ["success", "data", "error", "metadata"],
 }
+ATTEMPT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "number": {"type": "integer"},
+        "status": {"type": ["string", "null"]},
+        "error": {"anyOf": [ERROR, {"type": "null"}]},
+        "started_at": _TIME,
+        "finished_at": _TIME,
+        "duration_ms": {"type": ["number", "null"]},
+        "delay_ms": {"type": ["integer", "null"], "description": "The wait before the next attempt."},
+    },
+}
+RUN_RESULT: dict[str, Any] = {
+    **RESULT,
+    "properties": {**RESULT["properties"], "attempts": {"type": "array", "items": ATTEMPT}},
+    "required": [*RESULT["required"], "attempts"],
+}
 CALL: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -118,6 +135,7 @@ def answers(success: dict[int, Any], *problems: int) -> dict[int, Any]:
 RESULT_ANSWER = OpenApiResponse(
     RESULT, description="The run's result; a tool's failure is 200 with `success` false."
 )
+_RUN_ANSWER = OpenApiResponse(RUN_RESULT, description="The run's result, and its attempts.")
 ACCEPTED_ANSWER = OpenApiResponse(RESULT, description="Accepted, not finished; see Location.")
 EXECUTE: dict[str, Any] = {
     "operation_id": "tool_execute",
@@ -142,7 +160,7 @@ RUN: dict[str, Any] = {
     "operation_id": "run_get",
     "summary": "Read a run, or wait for its outcome",
     "parameters": [_WAIT],
-    "responses": answers({200: RESULT_ANSWER}, 401, 404, 422, 503),
+    "responses": answers({200: _RUN_ANSWER}, 401, 404, 422, 503),
 }
 EVENTS: dict[str, Any] = {
     "operation_id": "run_events",

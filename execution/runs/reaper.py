@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from core.clock import lease_boot, lease_now
 from core.failpoints import failpoint
 from execution.models import Attempt, Run, Status
+from execution.retry.judge import attempts_repeated
 from execution.runs.bells import ring
 from execution.runs.events import LEASE_LOST, RETRY, event_add
 from execution.runs.finish import outcome_write
@@ -57,10 +58,8 @@ def _reap(run: Run) -> None:
         transition(here, source=Status.RUNNING, target=Status.OUTCOME_UNKNOWN, who="reaper")
         run_wake(run.pk)
         log.error("run %s of %s: outcome unknown", run.pk, run.tool)
-    elif run.attempt >= ATTEMPTS_MAX:
-        outcome = failure(
-            "WORKER_LOST", f"The worker died in each of {run.attempt} attempts.", at=datetime.now(UTC)
-        )
+    elif (lost := run.attempt - attempts_repeated(run)) >= ATTEMPTS_MAX:
+        outcome = failure("WORKER_LOST", f"The worker died in each of {lost} attempts.", at=datetime.now(UTC))
         outcome_write(run.pk, run.lease_token, source=Status.RUNNING, who="reaper", outcome=outcome)
     else:
         # A lost run of a web process goes to the workers.
@@ -73,12 +72,6 @@ def _reap(run: Run) -> None:
         transition(here, source=Status.RUNNING, target=Status.PENDING, who="reaper", **changes)
         event_add(run.pk, RETRY, {"attempt": run.attempt + 1})
         transaction.on_commit(lambda: ring(run.queue))
-
-
-def retries_due() -> int:
-    """Makes runs whose waiting time is over due again; returns how many."""
-    due = Run.objects.filter(due_at__lte=Now())
-    return transition(due, source=Status.WAITING_RETRY, target=Status.PENDING, who="steward")
 
 
 def inline_release(older_than_s: float = 60.0) -> int:

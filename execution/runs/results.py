@@ -6,7 +6,7 @@ import orjson
 
 from core.json.canonical import canonical
 from execution.callbacks.state import callback_view
-from execution.models import Run, Status
+from execution.models import Attempt, Run, Status
 from execution.runs.events import iso
 from execution.runs.states import FINAL
 
@@ -33,6 +33,23 @@ def metadata_of(run: Run) -> dict[str, Any]:
         "warnings": run.warnings,
         "origin": str(run.origin_id) if run.origin_id else None,
         "payload_expired_at": iso(run.payload_expired_at),
+    }
+
+
+def run_view(run: Run) -> dict[str, Any]:
+    """A run as its caller reads it: the result, and each attempt with its error and what it took, in ms."""
+    return {**envelope(run), "attempts": [_attempt_view(one) for one in run.attempts.all()]}
+
+
+def _attempt_view(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "number": attempt.number,
+        "status": attempt.status or None,
+        "error": attempt.error,
+        "started_at": iso(attempt.started_at),
+        "finished_at": iso(attempt.finished_at),
+        "duration_ms": attempt.duration_ms,
+        "delay_ms": attempt.delay_ms,
     }
 
 

@@ -126,6 +126,8 @@ def _carry_out(accepted: Accepted, manner: Manner) -> Run:
     if not settings.INLINE or manner.detached or not quick or version.runner not in INLINE_RUNNERS:
         return accept_pending(accepted, inline=False)
     harmless = version.is_pure and not version.uses_network and not accepted.request.callback_url
+    # What has more to do when it ends needs a row that can wait.
+    harmless = harmless and not version.extras
     # Without a row nobody could count how many of a tool's runs there are at once.
     if version.runner == "builtin" and harmless and at_once_of(version) is None:
         run = accepted.run(inline=True)

@@ -31,7 +31,7 @@ def run_perform(lease: Lease, *, inline: bool = False) -> bool:
     """Takes a claimed run to its outcome. True when this attempt's outcome was recorded."""
     refusal = gate(lease.run)
     if refusal is not None:
-        return run_finish(lease, refusal)
+        return run_finish(lease, refusal, final=True)
     if not lease_start(lease):
         log.warning("run %s: the lease was lost before the start", lease.run.pk)
         return False

@@ -19,6 +19,7 @@ from registry.models import Package, Release, Tool, ToolVersion
 from registry.services import assignment_create
 from security.models import Persona, User
 from security.tokens import principal_find
+from toolhub_sdk.package import CONTRACT
 
 FIXTURE_CATALOGUE = "tests.fixture_catalogue"
 
@@ -57,6 +58,26 @@ def fx(admin: User, persona: Persona, settings: Any) -> Package:
     package = Package.objects.get(name="fixture")
     assignment_create(by=admin, persona=persona, package=package)
     return package
+
+
+Declare = Callable[..., ToolVersion]
+
+
+@pytest.fixture
+def declare(fx: Package) -> Declare:
+    """Gives a fixture tool another contract: `declare("fx_echo", retry="QUICK")`; `columns` as they follow."""
+
+    def do(tool: str, *, columns: dict[str, Any] | None = None, **contract: Any) -> ToolVersion:
+        version = ToolVersion.objects.get(tool__name=tool)
+        version.definition["_meta"][CONTRACT] |= contract
+        # The reason is part of the key under which processes keep versions.
+        version.state_reason = uuid.uuid4().hex
+        for name, value in (columns or {}).items():
+            setattr(version, name, value)
+        version.save()
+        return ToolVersion.objects.get(pk=version.pk)
+
+    return do
 
 
 MakeRun = Callable[..., Run]

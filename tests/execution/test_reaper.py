@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from core.clock import lease_boot
 from execution.models import Attempt, Run, RunEvent, Status
+from execution.retry.wait import retries_due
 from execution.runs import reaper
 from execution.runs.claim import Lease, claim_next
-from execution.runs.reaper import inline_release, retries_due, runs_reap
+from execution.runs.reaper import inline_release, runs_reap
 from registry.models import ToolVersion
 from tests.execution.fixtures import MakeRun
 

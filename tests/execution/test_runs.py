@@ -34,7 +34,11 @@ def ask(client: Client, token_text: str) -> Ask:
 def test_a_run_reads_as_its_call_was_answered(call: Call, fx: Package, ask: Ask) -> None:
     answer = call("fx_echo", {"value": [1, "é"]}).json()
     response = ask(answer["metadata"]["run_id"])
-    assert (response.status_code, response.json()) == (200, answer)
+    told = response.json()
+    (attempt,) = told.pop("attempts")
+    assert (response.status_code, told) == (200, answer)
+    assert (attempt["number"], attempt["status"], attempt["error"]) == (1, "completed", None)
+    assert attempt["duration_ms"] == answer["metadata"]["duration_ms"]
     assert b'"data":[1,"\xc3\xa9"]' in response.content
 
 

@@ -109,6 +109,23 @@ def fx_refuse(details: Annotated[Any, Field(description="What goes into the deta
 
 
 @tool(timeout_ms=1000)
+def fx_fail(
+    ctx: ToolContext,
+    file: Text,
+    code: Text = "TIMEOUT",
+    times: Annotated[int, Field(description="How many attempts fail.")] = 99,
+    recoverable: bool = True,
+    retryable: bool = False,
+) -> Counted:
+    """Leaves a line in a file, and fails in the first attempts."""
+    with Path(file).open("a", encoding="ascii") as out:
+        out.write(f"{ctx.run_id} {ctx.attempt}\n")
+    if ctx.attempt <= times:
+        raise ToolError(code, "Failed on purpose.", recoverable=recoverable, retryable=retryable)
+    return {"attempt": ctx.attempt}
+
+
+@tool(timeout_ms=1000)
 def fx_baderror() -> Any:
     """Fails with details that are not JSON."""
     raise ToolError("FX_REFUSED", "Refused on purpose.", details={"what": object()})

@@ -1,0 +1,69 @@
+"""Puts a run whose attempt failed back to wait: a due time on its row, never a sleep."""
+
+from datetime import timedelta
+
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from core.failpoints import failpoint
+from execution.models import Attempt, Run, Status
+from execution.runs.bells import ring
+from execution.runs.claim import Lease
+from execution.runs.events import RETRY_WAITS, event_next
+from execution.runs.outcomes import Outcome
+from execution.runs.states import transition
+
+
+def retry_wait(lease: Lease, outcome: Outcome, delay_ms: int) -> bool:
+    """Records the attempt and lets the run wait so many ms. False without the lease, or after a cancel.
+
+    It waits for a worker also when it began in a web process.
+    """
+    with transaction.atomic():
+        here = Run.objects.filter(pk=lease.run.pk)
+        locked = here.select_for_update() if connection.vendor == "postgresql" else here
+        run = locked.filter(status=Status.RUNNING, lease_token=lease.token, cancel_asked_at=None).first()
+        if run is None:
+            return False
+        event_next(
+            run, RETRY_WAITS, {"attempt": lease.attempt, "code": outcome.error_code, "delay_ms": delay_ms}
+        )
+        # By the database's clock, as the steward compares with it.
+        transition(
+            here,
+            source=Status.RUNNING,
+            target=Status.WAITING_RETRY,
+            who="finish",
+            due_at=Now() + timedelta(milliseconds=delay_ms),
+            lease_token=None,
+            lease_ends=None,
+            inline=False,
+            events_count=run.events_count,
+        )
+        attempt_end(lease, outcome, delay_ms=delay_ms)
+        failpoint("retry.before")
+    failpoint("retry.after")
+    return True
+
+
+def attempt_end(lease: Lease, outcome: Outcome, *, delay_ms: int | None = None) -> None:
+    """Writes how an attempt ended, in the caller's transaction, after the run's row: the order of locks."""
+    Attempt.objects.filter(run=lease.run, lease_token=lease.token).update(
+        finished_at=outcome.ended_at,
+        status=outcome.status,
+        error_code=outcome.error_code,
+        error=outcome.error,
+        duration_ms=outcome.duration_ms,
+        delay_ms=delay_ms,
+    )
+
+
+def retries_due() -> int:
+    """Makes runs whose waiting time is over due again, and rings for them; returns how many."""
+    due = Run.objects.filter(status=Status.WAITING_RETRY, due_at__lte=Now())
+    queues = set(due.order_by().values_list("queue", flat=True))
+    if not queues:
+        return 0
+    moved = transition(due, source=Status.WAITING_RETRY, target=Status.PENDING, who="steward")
+    transaction.on_commit(lambda: [ring(queue) for queue in queues])
+    return moved

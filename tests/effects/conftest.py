@@ -1,0 +1,68 @@
+"""The fixture package, installed as an operator does it, and calls of its tools carried out here."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db.models.functions import Now
+from django.test import Client
+
+from execution.models import Run
+from execution.retry.wait import retries_due
+from execution.runs.states import SETTLED
+from execution.runs.worker import queue_work
+from registry.models import Package
+from registry.services import assignment_create
+from security.models import Persona, User
+
+FOLDER = Path(__file__).parents[1] / "packages" / "fx"
+Perform = Callable[..., Any]
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+def fx_installed(transactional_db: None, admin: User, persona: Persona) -> Package:
+    """The package `fx`, published and assigned to the persona."""
+    call_command("package_install", str(FOLDER), "--yes", verbosity=0)
+    package = Package.objects.get(name="fx")
+    assignment_create(by=admin, persona=persona, package=package)
+    return package
+
+
+@pytest.fixture
+def ask(client: Client, token_text: str) -> Ask:
+    """A request of the persona: `ask("GET", "runs/…")`; the answer's JSON."""
+
+    def do(method: str, path: str, body: Any = "") -> Any:
+        address = f"/api/v1/{path}"
+        headers = {"HTTP_AUTHORIZATION": f"Bearer {token_text}"}
+        if method in {"GET", "DELETE"}:
+            return client.generic(method, address, **headers).json()
+        return client.generic(method, address, body, content_type="application/json", **headers).json()
+
+    return do
+
+
+def work_all() -> None:
+    """Carries out all that is due or waits to be retried, in the sandbox, as workers would."""
+    while Run.objects.exclude(status__in=SETTLED).exists():
+        Run.objects.exclude(status__in=SETTLED).update(due_at=Now() - timedelta(seconds=1))
+        retries_due()
+        queue_work("sandbox")
+        queue_work("default")
+
+
+@pytest.fixture
+def perform(fx_installed: Package, call: Callable[..., Any], ask: Ask) -> Perform:
+    """Calls a tool and carries it out to its end; the run as the persona reads it."""
+
+    def do(tool: str, arguments: Any, **more: Any) -> Any:
+        answer = call(tool, body={"arguments": arguments, **more}, HTTP_PREFER="respond-async")
+        assert answer.status_code == 202, answer.content
+        work_all()
+        return ask("GET", f"runs/{answer.json()['metadata']['run_id']}")
+
+    return do
