@@ -37,6 +37,20 @@ def status(code: int, **headers: str) -> Answer:
     return answer
 
 
+def says(body: bytes, media: str = "application/json", code: int = 200, **headers: str) -> Answer:
+    """Answers with a body of a media type."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(code)
+        for name, value in {"Content-Type": media, **headers}.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return answer
+
+
 @dataclass
 class Receiver:
     """Keeps what it got; gives `answers` in order, the last of them for ever."""
@@ -66,7 +80,7 @@ def receiving(port: int = 0, tls: ssl.SSLContext | None = None) -> Iterator[Rece
         def do_POST(self) -> None:
             receiver.take(self)
 
-        do_GET = do_POST  # noqa: N815 - http.server's own naming
+        do_GET = do_PUT = do_PATCH = do_DELETE = do_POST  # noqa: N815 - http.server's own naming
 
         def log_message(self, *_: Any) -> None:
             pass

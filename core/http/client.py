@@ -79,9 +79,10 @@ def http_send(
             }
             return Reply(answer.status, names, content, complete)
     except httpcore2.TimeoutException as error:
-        raise HttpFailed(f"no answer within {seconds:g} s") from error
+        unsent = isinstance(error, httpcore2.ConnectTimeout)
+        raise HttpFailed(f"no answer within {seconds:g} s", unsent=unsent) from error
     except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
-        raise HttpFailed(_words(error)) from error
+        raise HttpFailed(_words(error), unsent=isinstance(error, httpcore2.ConnectError)) from error
 
 
 def _body(answer: httpcore2.Response, most_bytes: int) -> tuple[bytes, bool]:

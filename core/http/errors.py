@@ -6,4 +6,11 @@ class HttpRefused(Exception):
 
 
 class HttpFailed(Exception):
-    """The other side could not be reached or did not answer as it should. The text says how."""
+    """The other side could not be reached or did not answer as it should. The text says how.
+
+    `unsent` says that there was no connection, so that nothing can have happened there.
+    """
+
+    def __init__(self, told: str, *, unsent: bool = False) -> None:
+        super().__init__(told)
+        self.unsent = unsent

@@ -1,5 +1,6 @@
 """Resolves a name once, and says which of its addresses may be connected to: all of them, or none."""
 
+import contextlib
 import queue
 import socket
 import threading
@@ -38,6 +39,8 @@ def addresses_checked(url: Url, allowed: Sequence[Allowed], *, seconds: float) -
 
 
 def _resolve(host: str, seconds: float) -> list[IPAddress]:
+    with contextlib.suppress(ValueError):
+        return [ip_address(host)]
     # getaddrinfo knows no time limit, so that it runs in a thread which may be left behind.
     answer: queue.SimpleQueue[list[IPAddress] | OSError | UnicodeError] = queue.SimpleQueue()
 
@@ -52,7 +55,7 @@ def _resolve(host: str, seconds: float) -> list[IPAddress]:
     try:
         found = answer.get(timeout=max(0.0, seconds))
     except queue.Empty as error:
-        raise HttpFailed(f"the name {host} was not resolved in time") from error
+        raise HttpFailed(f"the name {host} was not resolved in time", unsent=True) from error
     if isinstance(found, list) and found:
         return found
-    raise HttpFailed(f"the name {host} does not resolve")
+    raise HttpFailed(f"the name {host} does not resolve", unsent=True)

@@ -1,10 +1,15 @@
 """What carries runs out, by kind. A new runner is one module and one line here."""
 
-from execution.runners import builtin, command, python
+from execution.runners import builtin, command, http, python
 from execution.runners.call import Call, Runner
 from execution.runs.outcomes import Outcome
 
-RUNNERS: dict[str, Runner] = {"builtin": builtin.run, "command": command.run, "python": python.run}
+RUNNERS: dict[str, Runner] = {
+    "builtin": builtin.run,
+    "command": command.run,
+    "http": http.run,
+    "python": python.run,
+}
 
 
 def call_run(call: Call) -> Outcome:

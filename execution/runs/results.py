@@ -10,6 +10,9 @@ from execution.models import Attempt, Run, Status
 from execution.runs.events import iso
 from execution.runs.states import FINAL
 
+# Runners that carry out no code from outside.
+UNHELD = frozenset({"builtin", "http"})
+
 
 def metadata_of(run: Run) -> dict[str, Any]:
     """The `metadata` member. Times RFC 3339 UTC, durations ms, hashes hex."""
@@ -27,7 +30,7 @@ def metadata_of(run: Run) -> dict[str, Any]:
         "result_hash": bytes(run.result_hash).hex() if run.result_hash else None,
         "cached": False,
         "degraded": False,
-        "sandbox": "none" if run.tool_version.runner == "builtin" else (run.sandbox or {}).get("level"),
+        "sandbox": "none" if run.tool_version.runner in UNHELD else (run.sandbox or {}).get("level"),
         "resources": run.resources,
         "audit_leaf": bytes(run.outcome_leaf).hex() if run.outcome_leaf else None,
         "warnings": run.warnings,

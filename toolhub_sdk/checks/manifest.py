@@ -8,6 +8,7 @@ from toolhub_sdk.checks.form import form_problems
 from toolhub_sdk.checks.names import RESERVED, is_package_path, is_version_range
 from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.checks.schemas import schema_problems
+from toolhub_sdk.checks.web import web_problems
 from toolhub_sdk.package import CONTRACT
 
 SHOWN_MAX = 100
@@ -27,7 +28,9 @@ def manifest_problems(manifest: Any, *, builtin: bool = False) -> list[Problem]:
 def _package_problems(manifest: Mapping[str, Any], builtin: bool) -> Iterator[Problem]:
     runtime = manifest["runtime"]
     if runtime["type"] == "builtin" and not builtin:
-        yield Problem("/runtime/type", "Only the hub's own tools are builtin.", "Write python or command.")
+        yield Problem(
+            "/runtime/type", "Only the hub's own tools are builtin.", "Write python, command or http."
+        )
     paths = {"/icon": manifest.get("icon"), "/runtime/requires": runtime.get("requires")}
     if isinstance(runtime["entry"], str) and runtime["type"] == "command":
         paths["/runtime/entry"] = runtime["entry"]
@@ -64,6 +67,7 @@ def _tools_problems(manifest: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(f"{at}/name", f"{name} is a word of the hub's API.", "Choose another name.")
         seen.setdefault(name, index)
         yield from tool_problems(definition, at)
+        yield from web_problems(manifest["runtime"], definition, at)
 
 
 def tool_problems(definition: Mapping[str, Any], at: str = "") -> Iterator[Problem]:

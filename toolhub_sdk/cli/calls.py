@@ -6,13 +6,18 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from toolhub_sdk.cli.package_folder import SDK
+from toolhub_sdk.errors import ToolError
 from toolhub_sdk.package import CONTRACT
 from toolhub_sdk.strict_json import StrictJSONError, loads
+from toolhub_sdk.web import web_request, web_result
 
 TIMEOUT_MS = 30_000
 _ENTRY = "import sys; sys.path.insert(0, sys.argv[1]); from toolhub_sdk.entry import main; main()"
@@ -38,9 +43,35 @@ def tool_call(
     bound = contract.get("resourceBounds", {}).get("timeoutMs") or TIMEOUT_MS
     limit = seconds or bound / 1000
     runtime = manifest["runtime"]
+    if runtime["type"] == "http":
+        return _web(runtime["entry"], contract["http"], arguments, limit)
     if runtime["type"] == "python":
         return _python(folder, runtime["entry"], definition, contract, arguments, limit)
     return _command(folder, runtime["entry"], definition, contract, arguments, limit)
+
+
+def _web(entry: str, operation: Mapping[str, Any], arguments: Mapping[str, Any], seconds: float) -> Answer:
+    """Sends the request from here; a hub also refuses addresses inside its own network."""
+    try:
+        request = web_request(entry, operation, arguments)
+        with closing(_connection(request.url, seconds)) as connection:
+            target = request.url.split("/", 3)[3:]
+            connection.request(
+                request.method, f"/{''.join(target)}", request.body or None, dict(request.headers)
+            )
+            answer = connection.getresponse()
+            names = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(web_result(answer.status, names, answer.read()))
+    except ToolError as error:
+        return Answer(error=str(error))
+    except (OSError, HTTPException) as error:
+        return Answer(error=f"NETWORK: {error}")
+
+
+def _connection(url: str, seconds: float) -> HTTPConnection:
+    parts = urlsplit(url)
+    made = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    return made(parts.hostname or "", parts.port, timeout=seconds)
 
 
 def _python(

@@ -1,0 +1,167 @@
+"""Tools that are requests on the web, called over REST: a real server on this machine answers."""
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from core.actors import SYSTEM
+from registry.models import Package, Tool, ToolVersion
+from registry.releases.draft import release_draft
+from registry.releases.publish import draft_publish
+from registry.services import assignment_create
+from security.models import Persona, User
+from tests.receiver import Receiver, receiving, says, status
+
+pytestmark = pytest.mark.django_db
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture
+def server() -> Iterator[Receiver]:
+    yield from receiving()
+
+
+def definition(name: str, port: int, operation: dict[str, Any], **contract: Any) -> dict[str, Any]:
+    text = {"type": ["string", "array", "null"], "description": "A text."}
+    return {
+        "name": name,
+        "description": "Asks a server on this machine and gives its answer back.",
+        "inputSchema": {"type": "object", "properties": {"id": text, "text": text}, "required": ["id"]},
+        "_meta": {
+            "io.toolhub/contract": {
+                "category": "network",
+                "network": {"allow": [f"127.0.0.1:{port}"]},
+                "resourceBounds": {"timeoutMs": 1500, "maxOutputBytes": 1000},
+                "http": operation,
+                **contract,
+            }
+        },
+    }
+
+
+def publish(port: int) -> None:
+    """A release of three tools, put in use."""
+    tools = [
+        definition("web_get", port, {"method": "GET", "path": "/items/{id}"}, sideEffects="pure"),
+        definition("web_post", port, {"method": "POST", "path": "/items", "headers": {"X-Id": "id"}}),
+        definition("web_put", port, {"method": "PUT", "path": "/items/{id}"}),
+    ]
+    manifest = {
+        "manifestVersion": "1",
+        "name": "web-items",
+        "version": "1.0.0",
+        "description": "Items of a server.",
+        "runtime": {"type": "http", "entry": f"http://127.0.0.1:{port}/api"},
+        "tools": tools,
+    }
+    draft_publish(by=SYSTEM, draft=release_draft(manifest=manifest, files={}))
+    assert set(Tool.objects.values_list("active__runner", flat=True)) == {"http"}
+
+
+@pytest.fixture
+def tools(server: Receiver, settings: Any, admin: User, persona: Persona) -> None:
+    settings.HTTP_ALLOW = [f"127.0.0.1:{server.port}"]
+    publish(server.port)
+    assignment_create(by=admin, persona=persona, tool=None, package=Package.objects.get(name="web-items"))
+
+
+@pytest.mark.usefixtures("tools")
+def test_a_call_is_one_request_whose_answer_is_the_result(server: Receiver, call: Call) -> None:
+    server.answers = [says(b'{"name": "a lamp"}')]
+
+    answer = call("web_get", {"id": "7/8", "text": "é"}).json()
+
+    assert answer["success"], answer
+    assert answer["data"] == {"name": "a lamp"}
+    assert answer["metadata"]["sandbox"] == "none"
+    assert [(one.method, one.path, one.body) for one in server.got] == [
+        ("GET", "/api/items/7%2F8?text=%C3%A9", b"")
+    ]
+    assert "idempotency-key" not in server.got[0].headers
+    assert server.got[0].headers["x-request-id"] == answer["metadata"]["run_id"]
+
+
+@pytest.mark.usefixtures("tools")
+def test_what_a_server_may_do_twice_carries_the_run_as_its_key(server: Receiver, call: Call) -> None:
+    server.answers = [says(b"[]")]
+
+    answer = call("web_post", {"id": "7", "text": "new"}).json()
+
+    assert answer["data"] == []
+    (got,) = server.got
+    assert (got.method, got.path, got.body) == ("POST", "/api/items", b'{"text": "new"}')
+    assert got.headers["x-id"] == "7"
+    assert got.headers["idempotency-key"] == answer["metadata"]["run_id"]
+
+
+@pytest.mark.usefixtures("tools")
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (status(429, Retry_After="3"), "RATE_LIMIT"),
+        (status(503), "SERVER_ERROR"),
+        (status(404), "EXECUTION_FAILED"),
+        (status(302, Location="http://127.0.0.1:1/"), "EXECUTION_FAILED"),
+        (says(b"{"), "INVALID_OUTPUT"),
+        (says(b"[" * 200 + b"]" * 200), "INVALID_OUTPUT"),
+        (says(b"x" * 1001, "text/plain"), "RESOURCE_EXCEEDED"),
+        (lambda handler: handler.wfile.write(b"not HTTP"), "NETWORK"),
+    ],
+)
+def test_each_failure_has_its_code(server: Receiver, call: Call, answer: Any, code: str) -> None:
+    server.answers = [answer]
+
+    result = call("web_get", {"id": "7"}).json()
+
+    assert (result["success"], result["error"]["code"]) == (False, code), result
+    assert len(server.got) == 1
+    assert result["metadata"]["attempts"] == 1
+
+
+@pytest.mark.usefixtures("tools")
+def test_a_server_that_is_not_there(server: Receiver, settings: Any, call: Call) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    settings.HTTP_ALLOW = [f"127.0.0.1:{port}"]
+    ToolVersion.objects.update(entry=f"http://127.0.0.1:{port}")
+
+    error = call("web_get", {"id": "7"}).json()["error"]
+
+    assert (error["code"], error["type"], error["retryable"]) == ("NETWORK", "network", True)
+
+
+@pytest.mark.usefixtures("tools")
+def test_an_address_inside_is_refused_and_nothing_is_sent(
+    server: Receiver, settings: Any, call: Call
+) -> None:
+    settings.HTTP_ALLOW = []
+
+    error = call("web_get", {"id": "7"}).json()["error"]
+
+    assert (error["code"], error["type"]) == ("ADDRESS_REFUSED", "security")
+    assert server.got == []
+
+
+# Committed rows: the heart, in a thread of its own, has to see them.
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("tools")
+def test_a_silent_server_is_a_timeout_in_time(server: Receiver, call: Call) -> None:
+    server.answers = [lambda handler: server.over.wait(20)]
+    begun = time.monotonic()
+
+    result = call("web_get", {"id": "7"}).json()
+
+    assert (result["error"]["code"], result["metadata"]["status"]) == ("TIMEOUT", "timeout")
+    assert time.monotonic() - begun < 4
+
+
+@pytest.mark.usefixtures("tools")
+def test_arguments_that_have_no_place_in_the_address(server: Receiver, call: Call) -> None:
+    result = call("web_get", {"id": ".."}).json()
+
+    assert result["error"]["code"] == "INVALID_ARGUMENTS"
+    assert server.got == []
