@@ -13,8 +13,11 @@ from execution.schedules.views import (
     SchedulesList,
     ScheduleSwitch,
 )
+from execution.tries.views import ToolTry, TryPersonas
 
 urlpatterns = [
+    path("tools/<str:name>/try/", ToolTry.as_view(), name="tool_try"),
+    path("tools/<str:name>/try/personas/", TryPersonas.as_view(), name="tool_try_personas"),
     path("runs/", RunsList.as_view(), name="runs"),
     path("runs/<uuid:run_id>/", RunDetail.as_view(), name="run"),
     path("runs/<uuid:run_id>/cancel/", RunCancel.as_view(), name="run_cancel"),

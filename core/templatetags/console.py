@@ -95,6 +95,14 @@ def state(value: str) -> SafeString:
     return format_html('<span class="state tone-{}">{}{}</span>', tone, icon(name), words(value or "open"))
 
 
+@register.simple_tag(takes_context=True)
+def tab(context: Mapping[str, Any], words: str, url_name: str, *args: object) -> SafeString:
+    """A link of components/tabs.html; it says when it is the page at hand."""
+    url = reverse(url_name, args=args)
+    here = "page" if context["request"].path == url else "false"
+    return format_html('<a class="tab" href="{}" aria-current="{}">{}</a>', url, here, words)
+
+
 @register.simple_tag
 def copy(value: object, what: str) -> SafeString:
     """A button that copies the value (static/js/copy.js); hidden without JavaScript."""
@@ -105,6 +113,13 @@ def copy(value: object, what: str) -> SafeString:
         what,
         icon("copy"),
     )
+
+
+@register.simple_tag
+def copy_json(value: Any, what: str) -> SafeString:
+    """A button that copies the whole JSON value, or nothing where a page would grow too large by it."""
+    text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    return copy(text, what) if len(text) <= SHOWN_CHARACTERS else SafeString("")
 
 
 @register.simple_tag

@@ -11,7 +11,7 @@ from execution.models import Run, Status
 from execution.runs.requests import CallRequest
 from execution.runs.services import Manner, run_submit
 from execution.runs.states import FINAL
-from security.models import User
+from security.models import Persona, User
 from security.permissions import actor_of, require
 from security.principals import PersonaPrincipal
 from security.tokens import principal_of_persona
@@ -64,21 +64,39 @@ def run_retry(*, principal: PersonaPrincipal, run: Run, manner: Manner, key: str
 
 
 def run_again_by(*, by: User, run: Run, request: CallRequest, kind: str) -> Run:
-    """A new run that a person asks for: under the run's persona, on the person's responsibility.
+    """A new run that a person asks for, under the run's persona. Raises as `submit_on_record`."""
+    return submit_on_record(by=by, persona=run.persona, tool=run.tool, request=request, kind=kind, again=run)
 
-    It waits for a worker. The ledger has an event `kind` by the person beside the run's own. What the
-    decision refuses is raised, and stays in the ledger. Raises Denied and what `run_submit` raises.
+
+def submit_on_record(
+    *,
+    by: User,
+    persona: Persona,
+    tool: str,
+    request: CallRequest,
+    kind: str,
+    again: Run | None = None,
+    said: Mapping[str, str] | None = None,
+) -> Run:
+    """A new run that a person asks for: under the persona's rights, on the person's responsibility.
+
+    It waits for a worker. The ledger has an event `kind` by the person beside the run's own: at the run
+    that is done `again`, else at the new one. What the decision refuses is raised, and stays in the
+    ledger. Raises Denied and what `run_submit` raises.
     """
     require(by, "execution.add_run")
     refused: ToolHubError | None = None
     with transaction.atomic():
         try:
-            new = submit_for(by, run, request)
+            new = submit_for(by, persona, tool, request)
         except ToolHubError as error:
             # Raised after the commit, so that the refusal stays on record.
             refused = error
         else:
-            record(Entry(kind, actor_of(by), "tool", run.tool, {"new_run": str(new.pk)}, run.pk))
+            about = again or new
+            record(
+                Entry(kind, actor_of(by), "tool", tool, {"new_run": str(new.pk), **(said or {})}, about.pk)
+            )
     if refused:
         raise refused
     return new
@@ -90,11 +108,11 @@ def run_retry_by(*, by: User, run: Run) -> Run:
     return run_again_by(by=by, run=run, request=request_again(run), kind="run.retried")
 
 
-def submit_for(by: User, run: Run, request: CallRequest) -> Run:
-    """Submits a request under the run's persona, without a token; a worker carries it out."""
+def submit_for(by: User, persona: Persona, tool: str, request: CallRequest) -> Run:
+    """Submits a request under the persona, without a token; a worker carries it out."""
     return run_submit(
-        principal=principal_of_persona(run.persona, by),
-        name=run.tool,
+        principal=principal_of_persona(persona, by),
+        name=tool,
         request=request,
         manner=Manner(0.0, detached=True),
     )

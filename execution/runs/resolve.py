@@ -53,7 +53,7 @@ def run_resolve(*, by: User, run: Run, verdict: Verdict, reason: str, result: An
         current = _unresolved(run)
         try:
             if verdict is Verdict.ANEW:
-                new = submit_for(by, run, request_again(run))
+                new = submit_for(by, run.persona, run.tool, request_again(run))
         except ToolHubError as error:
             # Raised after the commit, so that the refusal stays on record.
             refused = error

@@ -59,6 +59,7 @@ FIXED = (
     "/tools/?package=toolhub-data",
     "/tools/calculate/",
     "/tools/current_time/",
+    "/tools/calculate/try/",
     "/personas/",
     "/personas/?q=nobody+has+this+name",
     "/personas/new/",

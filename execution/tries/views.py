@@ -1,0 +1,153 @@
+"""The page on which a person tries a tool."""
+
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from core.errors import InvalidRequest, ToolHubError
+from core.pages import ConsoleView
+from execution.models import Run
+from execution.runs.requests import CallRequest
+from execution.runs.selectors import run_detail
+from execution.runs.states import SETTLED
+from execution.runs.waiting import run_await
+from execution.tries.forms import RUN, TryForm
+from execution.tries.services import run_try
+from registry.curl import example_arguments
+from registry.models import Tool
+from registry.personas.selectors import tool_callers
+from registry.selectors import tool_detail
+from registry.snippets import snippets
+from security.models import Persona
+from security.people import person_of
+
+# So long the answer waits for a quick tool; after that the page follows the run.
+WAIT_S = 2.0
+PROPOSED = 30
+
+
+class ToolTry(ConsoleView):
+    """A form made from the tool's schema, the result beside it, and the call to copy."""
+
+    permission = "execution.add_run"
+    template = "execution/tool_try.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The form; with `?run=` as it was for an earlier try, and that run's result."""
+        tool = _tool(request, name)
+        run = _tried(request, tool)
+        given: dict[str, Any] = {"persona": request.GET.get("persona") or _only_persona(tool)}
+        definition = tool.active.definition if tool.active else {}
+        arguments = example_arguments(definition)
+        if run:
+            given["persona"] = run.persona.name
+            arguments = {} if run.payload_expired_at else run.arguments
+        return self._show(tool, TryForm(initial=given, tool=name), arguments, run=run)
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Runs it, or shows the call alone; what is wrong is told at its field."""
+        tool = _tool(request, name)
+        form = TryForm(request.POST, tool=name)
+        if not form.is_valid():
+            return self._show(tool, form, {}, status=422)
+        arguments = form.cleaned_data["arguments"]
+        if request.POST.get("act") != RUN:
+            return self._show(tool, form, arguments)
+        try:
+            run = self._run(request, tool, form.cleaned_data)
+        except ToolHubError as error:
+            form.take(error)
+            return self._show(tool, form, arguments, refused=error, status=422)
+        if not self.request.htmx:
+            return redirect(f"{reverse('tool_try', args=[name])}?run={run.pk}")
+        return self._show(tool, form, arguments, run=run)
+
+    def _run(self, request: HttpRequest, tool: Tool, wishes: dict[str, Any]) -> Run:
+        arguments = wishes["arguments"]
+        if not isinstance(arguments, dict):
+            raise _at("arguments", "This must be a JSON object.")
+        persona = Persona.objects.filter(name=wishes["persona"].strip()).first()
+        if persona is None:
+            raise _at("persona", f"There is no persona {wishes['persona'][:64]!r}.")
+        call = CallRequest(arguments=arguments, version=wishes["version"].strip() or None)
+        run = run_try(by=person_of(request), persona=persona, tool=tool.name, request=call)
+        run_await(run, persona.pk, WAIT_S)
+        return run_detail(run.pk)
+
+    def _show(
+        self,
+        tool: Tool,
+        form: TryForm,
+        arguments: Any,
+        *,
+        run: Run | None = None,
+        refused: ToolHubError | None = None,
+        status: int = 200,
+    ) -> HttpResponse:
+        if not form.is_bound:
+            form.initial["arguments"] = orjson.dumps(arguments, option=orjson.OPT_INDENT_2).decode()
+        known = isinstance(arguments, dict) and not form["arguments"].errors
+        return self.show(
+            {
+                "tool": tool,
+                "version": tool.active,
+                "definition": tool.active.definition if tool.active else {},
+                "form": form,
+                "run": run,
+                "finished": run is None or run.status in SETTLED,
+                "refused": refused,
+                "snippets": snippets(settings.PUBLIC_URL, tool.name, arguments) if known else [],
+            },
+            status=status,
+        )
+
+
+class TryPersonas(ConsoleView):
+    """What the picker of personas proposes: those that see the tool."""
+
+    permission = "execution.add_run"
+    template = "components/options.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The options."""
+        found = _callers(_tool(request, name)).filter(name__icontains=request.GET.get("persona", "").strip())
+        return self.show({"options": [(row.name, row.title) for row in found[:PROPOSED]]})
+
+
+def _tool(request: HttpRequest, name: str) -> Tool:
+    if not request.user.has_perm("registry.view_tool"):
+        raise Http404
+    return tool_detail(name)
+
+
+def _callers(tool: Tool) -> QuerySet[Persona]:
+    """The personas in use that see the tool."""
+    return tool_callers(tool).filter(is_active=True)
+
+
+def _only_persona(tool: Tool) -> str:
+    """The persona that sees the tool, where there is no other."""
+    names = list(_callers(tool).values_list("name", flat=True)[:2])
+    return names[0] if len(names) == 1 else ""
+
+
+def _tried(request: HttpRequest, tool: Tool) -> Run | None:
+    """The run of `?run=`, where it is one of this tool that the person may see."""
+    try:
+        run = run_detail(UUID(request.GET.get("run", "")))
+    except ValueError:
+        return None
+    own = run.responsible_id == person_of(request).pk
+    if run.tool != tool.name or not (own or request.user.has_perm("execution.view_run")):
+        raise Http404
+    return run
+
+
+def _at(field: str, message: str) -> InvalidRequest:
+    return InvalidRequest(message, errors=[{"pointer": f"/{field}", "message": message}])

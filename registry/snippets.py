@@ -1,0 +1,48 @@
+"""The same call in the forms in which people copy it: a command line, Python, and a message of MCP."""
+
+import pprint
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from registry.curl import curl_line
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A call to copy; `name` says which form it has, and `text` is the form itself."""
+
+    name: str
+    text: str
+
+
+def snippets(public_url: str, tool: str, arguments: Mapping[str, Any]) -> list[Snippet]:
+    """The call with these arguments. A token is read from the variable TOKEN, and stands in none of them."""
+    return [
+        Snippet("curl", curl_line(public_url, tool, arguments)),
+        Snippet("Python", python_lines(public_url, tool, arguments)),
+        Snippet("MCP", mcp_message(tool, arguments)),
+    ]
+
+
+def python_lines(public_url: str, tool: str, arguments: Mapping[str, Any]) -> str:
+    """A program that makes the call with the package httpx and prints the result."""
+    address = f"{public_url.rstrip('/')}/api/v1/tools/{tool}/execute"
+    shown = pprint.pformat(dict(arguments), width=88, sort_dicts=False)
+    return (
+        "import os\n\nimport httpx\n\n"
+        f"arguments = {shown}\n"
+        f"answer = httpx.post(\n    {address!r},\n"
+        '    headers={"Authorization": f"Bearer {os.environ[\'TOKEN\']}"},\n'
+        '    json={"arguments": arguments},\n    timeout=60,\n)\n'
+        "print(answer.json())\n"
+    )
+
+
+def mcp_message(tool: str, arguments: Mapping[str, Any]) -> str:
+    """The request `tools/call` of the Model Context Protocol, as a client sends it (JSON-RPC 2.0)."""
+    params = {"name": tool, "arguments": arguments}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return orjson.dumps(message, option=orjson.OPT_INDENT_2).decode()
