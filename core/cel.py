@@ -24,6 +24,7 @@ _PARENTHESES_MAX = 32
 _STRING = re.compile(r"""[rR]?("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""")
 _MACRO = re.compile(r"\.\s*(?:map|filter|all|exists|exists_one)\s*\(")
 _MACRO_NAME = re.compile(_MACRO.pattern + r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*,")
+_FAULT = re.compile(r"ERROR: <input>:(\d+):(\d+): (?:Syntax error: )?([^\n]*)")
 _WORDS = 200
 
 
@@ -32,7 +33,10 @@ class ConditionFailed(Exception):
 
 
 def cel_check(expression: str) -> None:
-    """Raises InvalidRequest for an expression that is none or goes beyond the limits."""
+    """Raises InvalidRequest for an expression that is none or goes beyond the limits.
+
+    The message says at which character, counted from 1.
+    """
     if not len(expression.strip()) >= 1 or len(expression) > EXPRESSION_MAX:
         raise InvalidRequest(f"An expression has 1 to {EXPRESSION_MAX} characters.")
     bare = _STRING.sub("''", expression)
@@ -43,7 +47,7 @@ def cel_check(expression: str) -> None:
     try:
         _compiled(expression)
     except Exception as error:
-        raise InvalidRequest(f"This is no CEL: {str(error)[:_WORDS]}") from error
+        raise InvalidRequest(f"This is no CEL{_where(expression, str(error))}") from error
 
 
 def cel_names(expression: str) -> frozenset[str]:
@@ -82,6 +86,19 @@ def _executed(expression: str, values: Mapping[str, Any]) -> Any:
         return _compiled(expression).execute(dict(values))
     except Exception as error:
         raise ConditionFailed(f"it failed with {type(error).__name__}") from error
+
+
+def _where(expression: str, said: str) -> str:
+    """What the library says of the first fault, with the character where it is."""
+    found = _FAULT.search(said)
+    if found is None:
+        return f": {said[:_WORDS]}"
+    line, column, why = int(found[1]), int(found[2]), found[3]
+    at = sum(len(one) + 1 for one in expression.split("\n")[: line - 1]) + column
+    if at > len(expression):
+        return f": it ends too early, after character {len(expression)}."
+    why = why.partition(" expecting ")[0][:_WORDS]
+    return f" at character {at}: {why}, near {expression[at - 1 : at + 19]!r}."
 
 
 @functools.lru_cache(maxsize=1024)

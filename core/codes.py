@@ -97,7 +97,7 @@ CODES: dict[str, Code] = _codes(
         "low",
         422,
         True,
-        "The arguments do not fit the tool's schema.",
+        "The arguments do not fit the tool's schema, or break a rule of the tool.",
         "Mend what `errors` points to; GET the tool for its schema.",
     ),
     Code(

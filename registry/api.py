@@ -42,6 +42,17 @@ TOOL: dict[str, Any] = {
         "annotations": {"type": "object"},
     },
 }
+TOOL_DETAIL: dict[str, Any] = {
+    **TOOL,
+    "properties": {
+        **TOOL["properties"],
+        "contract": {
+            "type": "object",
+            "description": "What the version declares: bounds, rules, errors, examples and more.",
+        },
+        "decision": {"type": "object", "description": "Whether this caller may call it, and why."},
+    },
+}
 TOOL_LIST: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -187,7 +198,7 @@ class ToolDetail(APIView):
         operation_id="tool_get",
         summary="Read a tool, with the decision on calling it",
         responses={
-            200: OpenApiResponse(TOOL, description="The active version, or name@version."),
+            200: OpenApiResponse(TOOL_DETAIL, description="The active version, or name@version."),
             401: PROBLEMS[401],
             404: PROBLEMS[404],
             422: PROBLEMS[422],
@@ -199,4 +210,6 @@ class ToolDetail(APIView):
         if found.assigned_by is None:
             raise tool_missing(found.name)
         decision = call_decide(caller(request), found)
-        return Response({**tool_view(found.version), "decision": decision.as_dict()})
+        contract = {name: value for name, value in found.version.declared.items() if name != "function"}
+        view = {**tool_view(found.version), "contract": contract}
+        return Response({**view, "decision": decision.as_dict()})

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from toolhub_sdk.normalise import normalise
-from toolhub_sdk.tool import DeclaredError, Example, ToolSpec, spec_of
+from toolhub_sdk.tool import DeclaredError, Example, Rule, ToolSpec, spec_of
 
 MANIFEST_VERSION = "1"
 CONTRACT = "io.toolhub/contract"
@@ -111,6 +111,7 @@ def _contract(spec: ToolSpec) -> dict[str, Any]:
     hooks = {kind: hook.__name__ for kind, hook in spec.hooks.items()}
     more: dict[str, Any] = {"preconditions": spec.preconditions, "effects": spec.effects}
     more["retry"] = None if spec.retry == "NONE" else spec.retry
+    validators = [_rule(each) for each in spec.validators]
     return {
         **{name: normalise(value) for name, value in more.items() if value},
         "category": spec.category,
@@ -126,7 +127,13 @@ def _contract(spec: ToolSpec) -> dict[str, Any]:
         "examples": [_example(each) for each in spec.examples],
         "function": spec.function,
         **({"hooks": hooks} if hooks else {}),
+        **({"validators": validators} if validators else {}),
     }
+
+
+def _rule(rule: Rule) -> dict[str, str]:
+    about = {"pointer": rule.pointer} if rule.pointer else {}
+    return {"expression": rule.expression, "message": rule.message, **about}
 
 
 def _error(error: DeclaredError) -> dict[str, Any]:

@@ -35,6 +35,18 @@ class DeclaredError:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """What must hold of a call beyond its schema: CEL over `arguments`, `context`, `context_data`, `persona`.
+
+    `message` is what a caller reads when it does not; `pointer` the argument that it is about (RFC 6901).
+    """
+
+    expression: str
+    message: str
+    pointer: str = ""
+
+
+@dataclass(frozen=True)
 class Example:
     """A call that shows the tool, run as the self-test when its package is installed.
 
@@ -68,6 +80,7 @@ class ToolSpec:
     retry: str | Mapping[str, Any]
     errors: tuple[DeclaredError, ...]
     examples: tuple[Example, ...]
+    validators: tuple[Rule, ...]
     input_schema: Schema
     output_schema: Schema | None
     context_parameter: str | None
@@ -110,6 +123,7 @@ def tool(
     preconditions: Sequence[Mapping[str, Any]] = (),
     effects: Sequence[Mapping[str, Any]] = (),
     retry: str | Mapping[str, Any] = "NONE",
+    validators: Sequence[Rule] = (),
     validate: Hook | None = None,
     schema: Hook | None = None,
     shutdown: Hook | None = None,
@@ -149,6 +163,7 @@ def tool(
             retry=retry,
             errors=tuple(errors),
             examples=tuple(examples),
+            validators=tuple(validators),
             input_schema=input_schema(function),
             output_schema=output_schema(function),
             context_parameter=context_parameter,

@@ -3,7 +3,7 @@
 The execute path, `validate` and the simulator all ask here.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from core.json.canonical import CanonicalError, canonical
 from execution.callbacks.accept import callback_check
 from execution.runs.requests import Bounds, CallRequest, bounds_of, isolation_check
 from registry.models import ToolVersion
+from registry.rules import rule_values, rules_broken, rules_of
 from registry.schemas import input_validator, problems_of, problems_of_part
 from registry.selectors import ResolvedTool, call_decide, tool_missing, tool_resolve
 from security.decisions import Decision
@@ -59,6 +60,8 @@ def call_check(
     version = found.version
     try:
         _arguments_check(version, request, open_arguments)
+        if not open_arguments and (rules := rules_of(version.definition)):
+            _rules_check(rules, principal, request)
         isolation_check(version, request)
         callback_check(principal.persona_id, request.callback_url)
         encoded = canonical(request.arguments)
@@ -136,4 +139,19 @@ def _arguments_check(version: ToolVersion, request: CallRequest, open_arguments:
             f"The arguments do not fit {version.tool.name}: {problems[0]['message']}",
             code="INVALID_ARGUMENTS",
             errors=errors,
+        )
+
+
+def _rules_check(
+    rules: Sequence[Mapping[str, Any]], principal: PersonaPrincipal, request: CallRequest
+) -> None:
+    values = rule_values(request.arguments, request.context, request.context_data, principal.persona)
+    broken = rules_broken(rules, values)
+    if broken:
+        expressions = [{"rule": number, "expression": rules[number]["expression"]} for number, _ in broken]
+        raise ToolHubError(
+            broken[0][1]["message"],
+            code="INVALID_ARGUMENTS",
+            errors=[error for _, error in broken],
+            data={"rules": expressions},
         )

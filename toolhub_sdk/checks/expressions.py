@@ -7,6 +7,7 @@ from typing import Any
 from toolhub_sdk.checks.graph import Path
 
 RETRY = ("error", "attempt")
+RULE = ("arguments", "context", "context_data", "persona")
 STATE = ("value",)
 CUSTOM = ("arguments", "context", "now")
 EFFECT = ("arguments", "result", "error", "current", "context", "now")
@@ -22,7 +23,9 @@ class Expression:
 
 
 def expressions_of(contract: Mapping[str, Any]) -> Iterator[Expression]:
-    """All expressions of a contract whose form is right, but for its validators."""
+    """All expressions of a contract whose form is right."""
+    for index, one in enumerate(contract.get("validators", [])):
+        yield Expression(("validators", index, "expression"), one["expression"], RULE)
     retry = contract.get("retry")
     if isinstance(retry, Mapping) and "retryIf" in retry:
         yield Expression(("retry", "retryIf"), retry["retryIf"], RETRY)

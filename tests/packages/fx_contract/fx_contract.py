@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from toolhub_sdk import DeclaredError, Example, Field, Package, ToolContext, ToolError, tool
+from toolhub_sdk import DeclaredError, Example, Field, Package, Rule, ToolContext, ToolError, tool
 
 PACKAGE = Package(
     name="fx-contract",
@@ -71,6 +71,24 @@ def never_ends() -> None:
 def fx_pool_slow() -> str:
     """Its hook would never end."""
     return "done"
+
+
+@tool(
+    timeout_ms=10_000,
+    validators=(
+        Rule(
+            "arguments.amount <= (persona == 'researcher' ? 1000 : 100)",
+            "The amount is above what this persona may spend.",
+            "/amount",
+        ),
+        Rule("arguments.amount < 500 || context.session_id != 'default'", "Large amounts need a session."),
+        Rule("arguments.amount < 900 || context_data.approved_by != ''", "Name who approved it."),
+    ),
+)
+def fx_spend(ctx: ToolContext, amount: Whole) -> int:
+    """Spends an amount within the rules of the house."""
+    ctx.emit("called")
+    return amount
 
 
 class Given(TypedDict):

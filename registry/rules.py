@@ -1,0 +1,47 @@
+"""The rules that a tool's contract lays down for its calls beyond their schema: CEL, judged at the accept.
+
+A rule sees `arguments`, `context` (the ids and `project`), `context_data` and `persona`. One that cannot be
+judged is not kept.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.cel import ConditionFailed, cel_holds
+from toolhub_sdk.package import CONTRACT
+
+IDS = ("session_id", "task_id", "loop_id", "agent_id", "user_id")
+
+
+def rules_of(definition: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The rules of a tool; most have none."""
+    found: Sequence[Mapping[str, Any]] = definition.get("_meta", {}).get(CONTRACT, {}).get("validators", ())
+    return found
+
+
+def rules_broken(
+    rules: Sequence[Mapping[str, Any]], values: Mapping[str, Any]
+) -> list[tuple[int, dict[str, str]]]:
+    """The rules that do not hold, by number, each with `{pointer, message}` into the arguments."""
+    broken = []
+    for number, rule in enumerate(rules):
+        message = str(rule["message"])
+        try:
+            if cel_holds(rule["expression"], values):
+                continue
+        except ConditionFailed as error:
+            message = f"{message} (This rule could not be judged: {error}.)"
+        broken.append((number, {"pointer": f"/arguments{rule.get('pointer', '')}", "message": message}))
+    return broken
+
+
+def rule_values(
+    arguments: Mapping[str, Any], context: Mapping[str, Any], context_data: Mapping[str, Any], persona: str
+) -> dict[str, Any]:
+    """What rules are judged by; ids that the caller left out are `default`, as for the tool."""
+    return {
+        "arguments": arguments,
+        "context": {**dict.fromkeys(IDS, "default"), "project": None, **context},
+        "context_data": context_data,
+        "persona": persona,
+    }
