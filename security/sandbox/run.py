@@ -4,7 +4,6 @@ import marshal
 import os
 import select
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
@@ -17,13 +16,11 @@ from core.errors import ToolHubError
 from security.sandbox.launch import WORK, Finished, Launch
 from security.sandbox.levels import Level
 from security.sandbox.machine import bubblewrap, program_of, tree
+from security.sandbox.nursery import Supervisor
 from security.sandbox.seccomp import filter_hash
 from security.sandbox.supervisor.channel import CANCEL, END, GO, GO_HEAD, HEAD, LOG, OUTPUT
 from security.sandbox.supervisor.order import order_pack
 
-_START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from security.sandbox.supervisor.main import main; main()"
-)
 # So often it is looked whether the run was cancelled, in seconds.
 LOOK_S = 0.02
 Take = Callable[[bytes], None]
@@ -53,35 +50,30 @@ class Held:
     def __init__(self, launch: Launch, *, proc: bool = True) -> None:
         self._launch = launch
         self._work = _work_folder(launch.level)
-        # It knows nothing of this process's environment.
-        command = [sys.executable, "-I", "-S", "-c", _START, str(settings.ROOT)]
-        self._process = subprocess.Popen(
-            command, env={}, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
-        )
-        _send(self._into, _order(launch, self._work, proc))
+        try:
+            self._supervisor = Supervisor()
+        except BaseException:
+            self._remove()
+            raise
+        _send(self._supervisor.into, _order(launch, self._work, proc))
 
     @property
     def is_alive(self) -> bool:
         """Whether its supervisor still watches."""
-        return self._process.poll() is None
-
-    @property
-    def _into(self) -> int:
-        return self._process.stdin.fileno()  # type: ignore[union-attr]
+        return self._supervisor.is_alive
 
     def go(self, launch: Launch) -> None:
         """Gives the program its input; from now on its time runs."""
         head = GO + GO_HEAD.pack(launch.limits.wall_s, len(launch.stdin))
-        _send(self._into, head + launch.stdin)
+        _send(self._supervisor.into, head + launch.stdin)
 
     def finish(self, cancelled: threading.Event, on_output: Take | None) -> Finished:
         """Hears the program to its end."""
-        out = self._process.stdout.fileno()  # type: ignore[union-attr]
-        hearing, asked = _Hearing(on_output), False
+        out, hearing, asked = self._supervisor.out, _Hearing(on_output), False
         while True:
             if cancelled.is_set() and not asked:
                 asked = True
-                _send(self._into, CANCEL)
+                _send(self._supervisor.into, CANCEL)
             if not select.select([out], [], [], None if asked else LOOK_S)[0]:
                 continue
             block = os.read(out, 1 << 16)
@@ -90,12 +82,16 @@ class Held:
             hearing.take(block)
 
     def close(self) -> None:
-        """Ends whatever is left. Without its standard input a supervisor ends the tool and itself."""
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream:
-                stream.close()
-        self._process.wait()
-        if self._work:
+        """Ends whatever is left. Without its input a supervisor ends the tool and itself."""
+        self._supervisor.close()
+        self._remove()
+
+    def _remove(self) -> None:
+        if not self._work:
+            return
+        try:
+            os.rmdir(self._work)
+        except OSError:
             # Not by Python: its way down is recursive, and a tool can nest folders without end.
             subprocess.run(["rm", "-rf", "--", self._work], check=False, stdin=subprocess.DEVNULL)
 

@@ -48,9 +48,10 @@ def run(launched: Launch) -> Finished:
 
 
 def supervisors() -> list[int]:
-    """Processes of ours that watch."""
+    """Processes of ours that watch: what came of the nursery without becoming another program."""
     pids = tree.descendants(os.getpid())
-    return [pid for pid in pids if b"supervisor" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    born = [pid for pid in pids if b"supervisor" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [pid for pid in born if (one := tree.entry(pid)) and one.parent in born]
 
 
 def waiting(count: int = 1) -> list[int]:

@@ -1,4 +1,4 @@
 """The process between a worker and a tool: starts it, watches it, ends it. Standard library only.
 
-It is started anew for each run, so what it imports is paid for each time: no dataclasses, no typing.
+Each run has one of its own, forked from a process that has all of this imported already (nursery.py).
 """

@@ -21,18 +21,20 @@ def sweep(pid: int) -> int | None:
     This process is the subreaper: whoever loses its parent becomes its child. So when it has no child left,
     nothing is left. All are stopped before they are killed, so that none makes new ones meanwhile.
     """
-    code = None
-    while True:
-        below = tree.all_descendants(os.getpid())
+    # Mostly nothing is left, or one that is just ending: the quick look does for the first round.
+    children, code = _reap(pid)
+    look = tree.descendants
+    while children:
+        below, look = look(os.getpid()), tree.all_descendants
         family = {os.getpid(), *below}
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for each in below:
                 _signal(each, number, family)
         children, ended = _reap(pid)
         code = ended if ended is not None else code
-        if not children:
-            return code
-        select.select([], [], [], 0.002)
+        if children:
+            select.select([], [], [], 0.001)
+    return code
 
 
 def _reap(pid: int) -> tuple[bool, int | None]:

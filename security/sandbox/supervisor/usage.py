@@ -30,20 +30,23 @@ class Usage:
 
     def begin(self) -> None:
         """What was used until now was for getting ready, and counts no more."""
-        self.look()
+        self._count_cpu(_entries(tree.descendants(os.getpid())))
         self._before_s, self.memory = self._cpu_s, 0
 
     def look(self) -> str | None:
         """Looks once; the bound that is passed (memory, cpu, disk), or None."""
         pids = tree.descendants(os.getpid())
-        entries = [each for each in map(tree.entry, pids) if each is not None]
-        self._cpu_s = max(self._cpu_s, _reaped_s() + sum(each.cpu_s for each in entries))
+        entries = _entries(pids)
+        self._count_cpu(entries)
         if self._memory(pids, sum(each.resident for each in entries)) > self._limits["memory_bytes"]:
             return "memory"
         cpu = self._limits.get("cpu_ms")
         if cpu and self.cpu_ms > cpu:
             return "cpu"
         return self.look_disk(pids)
+
+    def _count_cpu(self, entries: list[tree.Entry]) -> None:
+        self._cpu_s = max(self._cpu_s, _reaped_s() + sum(each.cpu_s for each in entries))
 
     def _memory(self, pids: list[int], resident: int) -> int:
         now = resident
@@ -75,6 +78,10 @@ class Usage:
         if passed:
             self.memory = max(self.memory, peak)
         return "memory" if passed else self.look_disk([])
+
+
+def _entries(pids: list[int]) -> list[tree.Entry]:
+    return [each for each in map(tree.entry, pids) if each is not None]
 
 
 def _reaped_s() -> float:

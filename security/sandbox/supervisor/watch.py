@@ -11,7 +11,7 @@ from security.sandbox.supervisor.sweep import sweep, tell
 from security.sandbox.supervisor.usage import Usage
 
 # So often the bounds are looked at, in seconds; the first time sooner, for tools that are quick.
-LOOK_S, FIRST_S = 0.05, 0.01
+LOOK_S, FIRST_S = 0.05, 0.02
 # The same while the program waits for its input, and how long and with how much processor time it may.
 PARKED_LOOK_S, PARKED_S, PARKED_CPU_MS = 0.25, 300.0, 10_000
 # How long a tool may take to end by itself, in seconds: when it is cancelled, when its time is over, and when

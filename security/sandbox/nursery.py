@@ -1,0 +1,97 @@
+"""The worker's side of its nursery: a supervisor without the start of a Python (supervisor/nursery.py)."""
+
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+
+from django.conf import settings
+
+from core.errors import ToolHubError
+from security.sandbox.supervisor.nursery import STARTED
+
+_START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from security.sandbox.supervisor.nursery import serve; serve()"
+)
+_lock = threading.Lock()
+# The nursery of this process, if it has one: the way to it, and it.
+_nursery: list[tuple[socket.socket, subprocess.Popen[bytes]]] = []
+
+
+class Supervisor:
+    """A supervisor that waits for its order. `into` and `out` are our ends of its pipes."""
+
+    def __init__(self) -> None:
+        given, self.into = os.pipe()
+        self.out, taken = os.pipe()
+        try:
+            self._process = _ask(given, taken)
+        except BaseException:
+            os.close(self.into)
+            os.close(self.out)
+            raise
+        finally:
+            os.close(given)
+            os.close(taken)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it still watches."""
+        return not select.select([self._process], [], [], 0)[0]
+
+    def close(self) -> None:
+        """Without its input a supervisor ends the tool and itself; returns when it has."""
+        os.close(self.into)
+        os.close(self.out)
+        select.select([self._process], [], [])
+        os.close(self._process)
+
+
+def _ask(given: int, taken: int) -> int:
+    """A new supervisor, as a descriptor of its process. A nursery that has died is replaced once."""
+    with _lock:
+        for _ in range(2):
+            door = _nursery[0][0] if _nursery else _open()
+            try:
+                socket.send_fds(door, [b"S"], [given, taken])
+                if answer := door.recv(STARTED.size):
+                    return os.pidfd_open(STARTED.unpack(answer)[0])
+            except OSError:
+                pass
+            door, process = _nursery.pop()
+            door.close()
+            process.wait()
+    raise ToolHubError("No supervisor could be started.", code="SANDBOX_UNAVAILABLE")
+
+
+def _open() -> socket.socket:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    number = theirs.fileno()
+    # It knows nothing of this process's environment.
+    command = [sys.executable, "-I", "-S", "-c", _START, str(settings.ROOT), str(number)]
+    with theirs:
+        process = subprocess.Popen(
+            command,
+            env={},
+            cwd="/",
+            pass_fds=[number],
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+    _nursery.append((ours, process))
+    return ours
+
+
+def _forget() -> None:
+    """In a forked process: the nursery is its parent's, which waits for it."""
+    while _nursery:
+        door, process = _nursery.pop()
+        door.close()
+        process.returncode = 0
+
+
+os.register_at_fork(after_in_child=_forget)
