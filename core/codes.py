@@ -264,6 +264,15 @@ CODES: dict[str, Code] = _codes(
         "Install it first, or mend the range that asks for it.",
     ),
     Code(
+        "NOT_CONFIGURED",
+        "dependency",
+        "medium",
+        422,
+        True,
+        "The tool's package has settings that are missing, do not fit, or cannot be opened.",
+        "Set what `errors` points to on the package's page.",
+    ),
+    Code(
         "SELF_TEST_FAILED",
         "execution",
         "medium",

@@ -22,6 +22,8 @@ class Package(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     # The release whose tools are active; none after all of its tools were taken away.
     active = models.ForeignKey("Release", on_delete=models.PROTECT, related_name="+", null=True)
+    # Its settings, as the schema in its manifest describes them; secret ones are in the vault.
+    config = CanonicalJSONField(default=dict, db_default=models.Value("{}", models.TextField()))
     # Set while it is uninstalled: its releases and runs stay readable.
     uninstalled_at = models.DateTimeField(null=True)
 
@@ -122,6 +124,8 @@ class ToolVersion(models.Model):
     is_pure = models.BooleanField()
     is_idempotent = models.BooleanField()
     uses_network = models.BooleanField()
+    # Whether its package has settings.
+    takes_config = models.BooleanField(default=False, db_default=False)
     determinism = models.CharField(max_length=20)
     timeout_ms = models.PositiveIntegerField()
     max_output_bytes = models.PositiveIntegerField()

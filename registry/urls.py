@@ -2,6 +2,8 @@
 
 from django.urls import path
 
+from registry.config.views import PackageConfig
+from registry.config.views_secrets import CredentialRemove, Secrets
 from registry.installations.views import (
     InstallationCancel,
     InstallationPage,
@@ -43,6 +45,7 @@ urlpatterns = [
     path("installations/<uuid:pk>/retry/", InstallationRetry.as_view(), name="installation_retry"),
     path("packages/", PackagesList.as_view(), name="packages"),
     path("packages/<slug:name>/", PackagePage.as_view(), name="package"),
+    path("packages/<slug:name>/config/", PackageConfig.as_view(), name="package_config"),
     path("packages/<slug:name>/compare/", ReleaseCompare.as_view(), name="release_compare"),
     path("packages/<slug:name>/uninstall/", PackageUninstall.as_view(), name="package_uninstall"),
     path("packages/<slug:name>/<str:version>/zip/", ReleaseZip.as_view(), name="release_zip"),
@@ -52,6 +55,8 @@ urlpatterns = [
     ),
     path("packages/<slug:name>/<str:version>/yank/", ReleaseYank.as_view(), name="release_yank"),
     path("packages/<slug:name>/<str:version>/restore/", ReleaseRestore.as_view(), name="release_restore"),
+    path("settings/secrets/", Secrets.as_view(), name="secrets"),
+    path("settings/secrets/<int:row>/remove/", CredentialRemove.as_view(), name="credential_remove"),
     path("personas/", PersonasList.as_view(), name="personas"),
     path("personas/new/", PersonaNew.as_view(), name="persona_new"),
     path("personas/<slug:name>/", PersonaPage.as_view(), name="persona"),

@@ -1,4 +1,4 @@
-"""Who: people, personas, their tokens and grants."""
+"""Who: people, personas, their tokens and grants; and the vault's table."""
 
 from typing import Literal
 
@@ -89,3 +89,20 @@ class SigningSecret(models.Model):
 
     def __str__(self) -> str:
         return f"signing secret {self.pk}"
+
+
+class Secret(models.Model):
+    """A secret of the vault (security/vault.py), sealed. `scope` says who gets it, `set_by` who set it."""
+
+    scope = models.CharField(max_length=80)
+    name = models.CharField(max_length=200)
+    sealed = models.TextField()
+    set_by = models.CharField(max_length=150)
+    set_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("scope", "name")
+        constraints = (models.UniqueConstraint(fields=["scope", "name"], name="secret_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.scope} {self.name}"

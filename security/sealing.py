@@ -31,6 +31,16 @@ def unseal(sealed: str) -> bytes:
         raise Unsealable("No key of TOOLHUB_VAULT_KEYS opens this secret.") from error
 
 
+def reseal(sealed: str) -> str:
+    """The same secret, sealed under the newest key. Raises Unsealable."""
+    from cryptography.fernet import InvalidToken  # noqa: PLC0415
+
+    try:
+        return _keys().rotate(sealed.encode("ascii")).decode("ascii")
+    except InvalidToken as error:
+        raise Unsealable("No key of TOOLHUB_VAULT_KEYS opens this secret.") from error
+
+
 def _keys() -> "MultiFernet":
     from cryptography.fernet import Fernet, MultiFernet  # noqa: PLC0415
 

@@ -1,6 +1,6 @@
 """A persona's signing secrets: what the hub sends on its behalf is signed with them.
 
-Sealed in a table of their own until the vault takes them over.
+Sealed as the vault's are, in a table of their own: several of one persona count at a time.
 """
 
 from datetime import timedelta

@@ -10,6 +10,7 @@ from execution.retry.api import RetryPolicies
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
 from execution.runs.api_again import RunCleanup, RunReplay, RunRetry
 from registry.api import ToolDetail, ToolList
+from registry.config.api import PackageConfig
 from registry.installations.api import (
     InstallationApprove,
     InstallationCancel,
@@ -48,6 +49,7 @@ urlpatterns = [
     path("retry-policies", RetryPolicies.as_view(), name="api_retry_policies"),
     path("packages", Packages.as_view(), name="api_packages"),
     path("packages/<str:name>", PackageDetail.as_view(), name="api_package"),
+    path("packages/<str:name>/config", PackageConfig.as_view(), name="api_package_config"),
     path("packages/<str:name>/compare", PackageCompare.as_view(), name="api_package_compare"),
     path("packages/<str:name>/dependencies", PackageDependencies.as_view(), name="api_package_dependencies"),
     path("releases/<int:pk>", ReleaseDetail.as_view(), name="api_release"),

@@ -60,7 +60,8 @@ class ToolContext:
     `session_id` to `user_id` say on whose behalf the run is; `project`, `context_data` and `hints` are the
     caller's JSON; `attempt` counts from 1. A tool whose determinism is bounded takes time from `clock` and
     chance from `random` only. `deadline` is in seconds of `time.monotonic()`, None without one. `degraded`
-    holds the descriptions of the preconditions that failed without being critical.
+    holds the descriptions of the preconditions that failed without being critical. `config` has the package's
+    settings and `secrets` those that the manifest marks as secret, both by name.
     """
 
     run_id: str = "default"
@@ -80,6 +81,8 @@ class ToolContext:
     cancelled: CancelSignal = field(default_factory=threading.Event)
     deadline: float | None = None
     degraded: Sequence[str] = ()
+    config: Mapping[str, JSON] = field(default_factory=dict)
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     on_log: Callable[[str, Mapping[str, Any]], None] = _log
     on_emit: Callable[[JSON], None] = _log_partial
 

@@ -1,11 +1,12 @@
 """The way into a Python tool inside a sandbox: one request on standard input, lines of JSON back.
 
-The request is `{function, arguments, context, fixed, seconds}`; `fixed` holds time and seed where the tool's
-time and chance are the run's. With `"hook": "schema"` the function is the tool's schema hook. The module is
-imported before the request is there, as that takes longest. The lines are `{"emit": …}`,
-`{"log": message, "fields": …}` and at last one of `{"result": …}`, `{"error": …}`, `{"cancelled": true}`,
-`{"failed": kind}` and `{"exceeded": "memory"}`. They go to a descriptor that programs of the tool do not
-inherit; what the tool prints goes to the log, which is standard error.
+The request is `{function, arguments, context, config, fixed, seconds}`; `fixed` holds time and seed where
+the tool's time and chance are the run's. With `"hook": "schema"` the function is the tool's schema hook.
+Secrets come on the descriptor that TOOLHUB_SECRETS_FD names. The module is imported before the request is
+there, as that takes longest. The lines are `{"emit": …}`, `{"log": message, "fields": …}` and at last one of
+`{"result": …}`, `{"error": …}`, `{"cancelled": true}`, `{"failed": kind}` and `{"exceeded": "memory"}`. They
+go to a descriptor that programs of the tool do not inherit; what the tool prints goes to the log, which is
+standard error.
 """
 
 import importlib
@@ -75,10 +76,15 @@ def main() -> None:
     sys.argv = [module]
     # The helpers of an interactive Python, which some tools call: exit() and quit().
     site.setquit()
+    # Programs of the tool, and whoever reads its environment, do not see where they come from.
+    hidden = os.environ.pop("TOOLHUB_SECRETS_FD", None)
+    if hidden:
+        os.set_inheritable(int(hidden), False)
     loaded, failed = _load(module)
     # A process that was started in advance and is not wanted any more gets no request.
     if given := sys.stdin.buffer.read():
-        lines.write(failed or answer(loaded, json.loads(given), told, lines.write))
+        request = json.loads(given) | _secrets(hidden)
+        lines.write(failed or answer(loaded, request, told, lines.write))
     if hooks := _shutdown_hooks(loaded):
         shutdown_all(hooks)
     sys.stdout.flush()
@@ -90,6 +96,14 @@ def main() -> None:
 def _shutdown_hooks(module: ModuleType | None) -> list[Hook]:
     specs = [spec for value in vars(module).values() if (spec := spec_of(value))] if module else []
     return [spec.hooks["shutdown"] for spec in specs if "shutdown" in spec.hooks]
+
+
+def _secrets(descriptor: str | None) -> dict[str, Any]:
+    """What came on the descriptor, as a member of the request."""
+    if not descriptor:
+        return {}
+    with open(int(descriptor), "rb") as given:
+        return {"secrets": json.loads(given.read() or b"{}")}
 
 
 def _load(module: str) -> tuple[ModuleType | None, dict[str, Any] | None]:
@@ -135,6 +149,8 @@ def _context(
         deadline=time.monotonic() + request["seconds"],
         on_emit=lambda partial: write({"emit": partial}),
         on_log=lambda message, fields: write({"log": message, "fields": _said(fields)}),
+        config=request.get("config", {}),
+        secrets=request.get("secrets", {}),
         **request["context"],
     )
     if fixed := request.get("fixed"):

@@ -1,7 +1,7 @@
 """A package of tools as its `toolhub.json`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -26,8 +26,9 @@ _SEMVER = re.compile(
 class Package:
     """What is installed as one: name, exact version (semver 2.0.0) and what people read about it.
 
-    `requires` is the requirements file of the package, for a module that needs others. Raises ValueError
-    for a malformed name or version.
+    `requires` is the requirements file of the package, for a module that needs others. `config` is the JSON
+    Schema of its settings; a property with `"secret": True` is kept in the vault. Raises ValueError for a
+    malformed name or version.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Package:
     author: str
     keywords: Sequence[str] = ()
     requires: str | None = None
+    config: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -53,6 +55,7 @@ def manifest_of(module: ModuleType, package: Package, *, runtime: str = "builtin
     an example or default that is not JSON.
     """
     requires = {"requires": package.requires} if package.requires else {}
+    config: dict[str, Any] = {"config": normalise(package.config)} if package.config else {}
     return {
         "manifestVersion": MANIFEST_VERSION,
         "name": package.name,
@@ -63,6 +66,7 @@ def manifest_of(module: ModuleType, package: Package, *, runtime: str = "builtin
         "license": package.license,
         "keywords": list(package.keywords),
         "runtime": {"type": runtime, "entry": module.__name__, **requires},
+        **config,
         "tools": tools_of(module),
     }
 

@@ -2,6 +2,7 @@
 
 from execution.runners import builtin, command, http, python
 from execution.runners.call import Call, Runner
+from execution.runners.equip import equip
 from execution.runs.outcomes import Outcome
 
 RUNNERS: dict[str, Runner] = {
@@ -14,7 +15,7 @@ RUNNERS: dict[str, Runner] = {
 
 def call_run(call: Call) -> Outcome:
     """Carries a call out with its tool's runner; never raises for what a tool does."""
-    return RUNNERS[call.runner](call)
+    return equip(call) or RUNNERS[call.runner](call)
 
 
 __all__ = ["RUNNERS", "Call", "call_run"]

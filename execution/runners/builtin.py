@@ -60,6 +60,8 @@ def _context(call: Call, started_at: datetime) -> ToolContext:
         cancelled=call.cancelled,
         deadline=call.deadline,
         on_emit=call.emit,
+        config=call.settings.values,
+        secrets=call.settings.secrets,
         **given,
     )
     if call.version.determinism == "bounded":

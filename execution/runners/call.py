@@ -10,6 +10,7 @@ from uuid import UUID
 
 from execution.models import Run
 from execution.runs.outcomes import Outcome
+from registry.config.selectors import NOTHING, Settings
 from registry.models import ToolVersion
 
 
@@ -38,6 +39,8 @@ class Call:
     cancelled: threading.Event = field(default_factory=threading.Event)
     # Whether it was the lease that was lost: then this attempt has no outcome to tell.
     lost: bool = False
+    # What the tool gets of its package's settings; see execution/runners/equip.py.
+    settings: Settings = NOTHING
     # Takes a part of the result while the tool works; see execution/runs/partials.py.
     emit: Callable[[Any], None] = dropped
     # The start that the run's row has; where there is no row yet, the runner's own is recorded.

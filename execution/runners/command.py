@@ -1,7 +1,8 @@
 """The command runner: any program of a release, one JSON request in, one JSON result out, in the sandbox.
 
-The request is `{arguments, context, tool}` on standard input. With exit code 0, standard output is the
-result. With any other, it may be the tool's own error: `{code, message, recoverable, suggestions}`.
+The request is `{arguments, context, tool, config}` on standard input; secrets come on a descriptor of their
+own. With exit code 0, standard output is the result. With any other, it may be the tool's own error: `{code,
+message, recoverable, suggestions}`.
 """
 
 import posixpath
@@ -68,7 +69,9 @@ def _request(call: Call) -> dict[str, Any]:
         **call.request.get("context", {}),
         **{name: call.request[name] for name in ("context_data", "hints") if name in call.request},
     }
-    return {"arguments": dict(call.arguments), "context": context, "tool": call.version.definition["name"]}
+    config = {"config": call.settings.values} if call.settings.values else {}
+    tool = call.version.definition["name"]
+    return {"arguments": dict(call.arguments), "context": context, "tool": tool, **config}
 
 
 def _judge(call: Call, done: Finished, started_at: datetime) -> Outcome:

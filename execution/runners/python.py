@@ -79,6 +79,8 @@ def request_of(call: Call) -> dict[str, Any]:
         "context": context,
         "seconds": call.seconds_left(),
     }
+    if call.settings.values:
+        request["config"] = call.settings.values
     if call.version.determinism == "bounded":
         request["fixed"] = _fixed(call)
     return request

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
+
 from core.errors import ToolHubError, error_object
 from execution.models import Status
 from execution.runners.bounds import limits_of, minimum_level
@@ -73,6 +75,7 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
             cwd=program.cwd,
             limits=limits,
             goodbye=program.goodbye,
+            secrets=_secrets(call),
         )
         started_at = datetime.now(UTC)
         perform = warm_run if program.warm else sandbox_run
@@ -103,6 +106,11 @@ def _environment(call: Call) -> dict[str, str]:
     declared: Mapping[str, Any] = call.version.declared.get("environment", {})
     own = {name: str(value) for name, value in declared.items() if _is_passed(name, str(value))}
     return {"PATH": PATH, "HOME": WORK, "TMPDIR": WORK, "LANG": "C.UTF-8", **own}
+
+
+def _secrets(call: Call) -> bytes | None:
+    """A JSON object of texts by name; None for a tool without."""
+    return orjson.dumps(dict(call.settings.secrets)) if call.settings.secrets else None
 
 
 def _is_passed(name: str, value: str) -> bool:

@@ -11,6 +11,7 @@ from core.errors import ToolHubError
 from core.json.canonical import CanonicalError, canonical
 from execution.callbacks.accept import callback_check
 from execution.runs.requests import Bounds, CallRequest, bounds_of, isolation_check
+from registry.config.selectors import settings_check
 from registry.models import ToolVersion
 from registry.rules import rule_values, rules_broken, rules_of
 from registry.schemas import input_validator, problems_of, problems_of_part
@@ -63,6 +64,7 @@ def call_check(
         if not open_arguments and (rules := rules_of(version.definition)):
             _rules_check(rules, principal, request)
         isolation_check(version, request)
+        settings_check(version)
         callback_check(principal.persona_id, request.callback_url)
         encoded = canonical(request.arguments)
         canonical(request.recorded())

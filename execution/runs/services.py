@@ -127,7 +127,7 @@ def _carry_out(accepted: Accepted, manner: Manner) -> Run:
         return accept_pending(accepted, inline=False)
     harmless = version.is_pure and not version.uses_network and not accepted.request.callback_url
     # What has more to do when it ends needs a row that can wait.
-    harmless = harmless and not version.extras
+    harmless = harmless and not version.extras and not version.takes_config
     # Without a row nobody could count how many of a tool's runs there are at once.
     if version.runner == "builtin" and harmless and at_once_of(version) is None:
         run = accepted.run(inline=True)

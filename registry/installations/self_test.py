@@ -5,6 +5,8 @@ from typing import Any
 
 from core.errors import ToolHubError
 from core.json.canonical import canonical
+from registry.config.schema import schema_of_release
+from registry.config.selectors import settings_read
 from registry.installations.job import Job
 from registry.installations.trials import Tried, trial_of
 from registry.installations.verify import draft_of
@@ -20,6 +22,11 @@ def self_test(job: Job) -> None:
     """Raises ToolHubError SELF_TEST_FAILED with the example that failed, NOT_AVAILABLE, CANCELLED."""
     draft = draft_of(job)
     trial_of(draft.release.runner)
+    lacking = settings_read(draft.release.package.name, schema_of_release(draft.release)).problems
+    if lacking:
+        names = ", ".join(each["pointer"].removeprefix("/config/") for each in lacking)
+        job.say(f"The package's settings come first: {names}. Its examples were not tried.")
+        return
     done, ends = 0, time.monotonic() + SECONDS_MAX
     for tool in draft.tools:
         examples = tool.version.declared.get("examples", [])

@@ -92,6 +92,7 @@ def _tool_draft(release: Release, definition: Mapping[str, Any], names: Mapping[
         is_pure=contract.is_pure,
         is_idempotent=contract.is_idempotent,
         uses_network=contract.uses_network,
+        takes_config=bool(release.manifest.get("config")),
         determinism=contract.determinism,
         timeout_ms=contract.timeout_ms,
         max_output_bytes=contract.max_output_bytes,

@@ -9,9 +9,11 @@ from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.errors import NotFound, ToolHubError
+from registry.config.schema import scope_of
 from registry.models import Archive, Assignment, Package, Release, Tool, ToolVersion, VersionState
 from registry.releases.affected import Affected, affected_by
 from security.acting import By, acting
+from security.vault import secret_remove
 
 REASON = "The package is uninstalled."
 
@@ -44,8 +46,10 @@ def package_uninstall(*, by: By, package: Package, force: bool = False) -> Affec
         Assignment.objects.filter(package=row).delete()
         Assignment.objects.filter(tool__package=row).delete()
         Archive.objects.filter(pk__in=digests).delete()
-        row.active, row.uninstalled_at = None, timezone.now()
-        row.save(update_fields=["active", "uninstalled_at"])
+        row.active, row.uninstalled_at, row.config = None, timezone.now(), {}
+        row.save(update_fields=["active", "uninstalled_at", "config"])
+        # Whoever gets the name next gets no secrets with it.
+        secret_remove(actor=actor, scope=scope_of(row.name))
         data = {"releases": digests, "force": force, "affected": affected.as_dict()}
         record(Entry("package.uninstalled", actor, "package", row.name, data))
         transaction.on_commit(_folders_remove(digests))

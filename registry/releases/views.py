@@ -14,6 +14,7 @@ from core.forms import ConsoleForm
 from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from registry.config.selectors import settings_shown
 from registry.models import Package, Release
 from registry.releases.activation import release_activate
 from registry.releases.affected import affected_by
@@ -62,11 +63,14 @@ class PackagePage(ConsoleView):
         package = package_get(name)
         active = package.active
         builtin = package.releases.filter(runner="builtin").exists()
+        settings = settings_shown(package)
         return self.show(
             {
                 "package": package,
                 "active": active,
                 "builtin": builtin,
+                "settings": settings,
+                "unset": [one.name for one in settings if one.missing],
                 "releases": releases_of(package),
                 "tools": package_tools(package),
                 "origin": active.origin if active else {},

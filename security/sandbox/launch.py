@@ -51,8 +51,9 @@ class Launch:
 
     `argv[0]` is an absolute path. Words of `argv`, `environment` and `cwd` that begin with a mount's or the
     work folder's path inside are put right where the level has no file system of its own. `environment` is
-    all that the program sees. `secrets` come to it on descriptor 3, which TOOLHUB_SECRETS_FD then names.
-    `goodbye` gives a program that waits for its input, and is not wanted any more, a second to end by itself.
+    all that the program sees. `secrets`, unless they are None, come to it with its input, on descriptor 3,
+    which TOOLHUB_SECRETS_FD then names. `goodbye` gives a program that waits for its input, and is not wanted
+    any more, a second to end by itself.
     """
 
     argv: Sequence[str]
@@ -62,7 +63,7 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     cwd: str = WORK
     limits: Limits = Limits()
-    secrets: bytes = b""
+    secrets: bytes | None = field(default=None, repr=False)
     goodbye: bool = False
 
     def __post_init__(self) -> None:
@@ -71,7 +72,7 @@ class Launch:
         # They are told to bubblewrap with NUL between them: one within a word would begin an option.
         if any("\0" in word for word in (*words, *paths)):
             raise ValueError("A word of a launch has a NUL character.")
-        if len(self.secrets) > SECRETS_MOST:
+        if self.secrets and len(self.secrets) > SECRETS_MOST:
             raise ValueError(f"Secrets have at most {SECRETS_MOST} bytes.")
 
 

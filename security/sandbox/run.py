@@ -64,8 +64,9 @@ class Held:
 
     def go(self, launch: Launch) -> None:
         """Gives the program its input; from now on its time runs."""
-        head = GO + GO_HEAD.pack(launch.limits.wall_s, len(launch.stdin))
-        _send(self._supervisor.into, head + launch.stdin)
+        secrets = launch.secrets or b""
+        head = GO + GO_HEAD.pack(launch.limits.wall_s, len(launch.stdin), len(secrets))
+        _send(self._supervisor.into, head + launch.stdin + secrets)
 
     def finish(self, cancelled: threading.Event, on_output: Take | None) -> Finished:
         """Hears the program to its end."""
@@ -128,8 +129,9 @@ def _order(launch: Launch, work: str, proc: bool) -> bytes:
         "as_root": settings.SANDBOX_AS_ROOT,
         "proc": proc,
         "goodbye": launch.goodbye,
+        "secrets": launch.secrets is not None,
     }
-    return order_pack(header, program_of(launch.level), launch.secrets)
+    return order_pack(header, program_of(launch.level))
 
 
 class _Hearing:

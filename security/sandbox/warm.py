@@ -64,7 +64,8 @@ def _key(launch: Launch) -> str:
     """
     limits = {**launch.limits.as_dict(), "wall_s": None}
     mounts = [(mount, _identity(mount.host)) for mount in launch.mounts]
-    return repr((launch.argv, launch.level, mounts, sorted(launch.environment.items()), launch.cwd, limits))
+    environment, secret = sorted(launch.environment.items()), launch.secrets is not None
+    return repr((launch.argv, launch.level, mounts, environment, launch.cwd, limits, secret))
 
 
 def _identity(path: str) -> tuple[int, int, int] | None:

@@ -22,6 +22,7 @@ from security.tokens import principal_find
 from toolhub_sdk.package import CONTRACT
 
 FIXTURE_CATALOGUE = "tests.fixture_catalogue"
+PACKAGES = ("fixture", "keeper", "world")
 
 
 # Rows far from those that a database counts itself, so that they fit beside any others.
@@ -36,9 +37,9 @@ def _publish() -> None:
     with transaction.atomic():
         if not _KEPT:
             catalogue_sync(FIXTURE_CATALOGUE)
-            mine = {"package__name__in": ("fixture", "world")}
-            versions = ToolVersion.objects.filter(tool__package__name__in=("fixture", "world"))
-            groups: list[Any] = [Package.objects.filter(name__in=("fixture", "world"))]
+            mine = {"package__name__in": PACKAGES}
+            versions = ToolVersion.objects.filter(tool__package__name__in=PACKAGES)
+            groups: list[Any] = [Package.objects.filter(name__in=PACKAGES)]
             groups += [Release.objects.filter(**mine), Tool.objects.filter(**mine), versions]
             _KEPT.extend(list(group.order_by("pk")) for group in groups)
             for row in itertools.chain.from_iterable(_KEPT):
@@ -78,6 +79,14 @@ def declare(fx: Package) -> Declare:
         return ToolVersion.objects.get(pk=version.pk)
 
     return do
+
+
+@pytest.fixture
+def keeper(fx: Package, admin: User, persona: Persona) -> Package:
+    """The package with settings and secrets, assigned to the persona; nothing is set."""
+    package = Package.objects.get(name="keeper")
+    assignment_create(by=admin, persona=persona, package=package)
+    return package
 
 
 MakeRun = Callable[..., Run]

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from core.actors import SYSTEM
 from core.errors import ToolHubError
 from registry.installations.models import Installation
 from registry.installations.services import installation_get, installation_start
 from registry.installations.source_form import Source
+from registry.installations.sources.git_credentials import credential_set
 from registry.installations.worker import installations_work
 from security.models import User
 from tests.installations import packages
@@ -110,8 +112,13 @@ def test_credentials_go_to_their_own_host_and_stand_nowhere(
             address.replace("https://", "https://hub:swordfish-7@"),
         ]
         one = fetch_git(location)
-    assert one.status == "awaiting_review", said(one)
-    assert "swordfish" not in said(one) + str(one.report)
+        settings.GIT_CREDENTIALS = []
+        assert fetch_git(location).error["code"] == "SOURCE_FAILED"
+        credential_set(by=SYSTEM, server=address, user="hub", password="swordfish-7")
+        kept = fetch_git(location)
+    for done in (one, kept):
+        assert done.status == "awaiting_review", said(done)
+        assert "swordfish" not in said(done) + str(done.report)
 
 
 def test_a_redirect_is_not_followed(

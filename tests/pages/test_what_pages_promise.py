@@ -28,6 +28,7 @@ PAGES = {
     "/audit/": "audit.view_event",
     "/audit/{event}/": "audit.view_event",
     "/settings/sandbox/": "security.view_user",
+    "/settings/secrets/": "security.view_secret",
     "/api/docs": "",
     "/account/password/": "",
 }

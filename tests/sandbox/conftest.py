@@ -55,7 +55,7 @@ def run(programs_folder: Path) -> Run:
         stdin: bytes = b"",
         cancelled: threading.Event | None = None,
         on_output: Callable[[bytes], None] | None = None,
-        secret: bytes = b"",
+        secret: bytes | None = None,
         environment: dict[str, str] | None = None,
         **limits: Any,
     ) -> Finished:

@@ -33,13 +33,14 @@ def cleared() -> Iterator[None]:
     warm.warm_clear()
 
 
-def launch(stdin: bytes = b"", code: str = CODE, **limits: Any) -> Launch:
+def launch(stdin: bytes = b"", code: str = CODE, secrets: bytes | None = None, **limits: Any) -> Launch:
     return Launch(
         argv=[interpreter(), "-I", "-S", "-c", code],
         level=Level.ISOLATED,
         stdin=stdin,
         mounts=interpreter_mounts(),
         limits=Limits(**limits),
+        secrets=secrets,
     )
 
 
@@ -132,3 +133,11 @@ def test_a_folder_that_was_made_anew_is_another_one(tmp_path: Path) -> None:
     folder.mkdir(mode=0o755)
     (folder / "second").touch()
     assert call() == b"['second']\n"
+
+
+def test_a_program_that_waits_has_no_secrets_until_its_call() -> None:
+    code = "import os, sys; sys.stdin.read(); print(os.read(int(os.environ['TOOLHUB_SECRETS_FD']), 100).decode())"
+    assert run(launch(code=code, secrets=b"first")).stdout == b"first\n"
+    (waits,) = waiting()
+    assert run(launch(code=code, secrets=b"second")).stdout == b"second\n"
+    assert waits not in supervisors()

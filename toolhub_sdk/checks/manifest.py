@@ -1,5 +1,6 @@
 """All that is wrong with a manifest: its form, and what no schema can say."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from toolhub_sdk.checks.web import web_problems
 from toolhub_sdk.package import CONTRACT
 
 SHOWN_MAX = 100
+_SETTING = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
 
 
 def manifest_problems(manifest: Any, *, builtin: bool = False) -> list[Problem]:
@@ -45,6 +47,31 @@ def _package_problems(manifest: Mapping[str, Any], builtin: bool) -> Iterator[Pr
         if manifest["config"].get("type") != "object":
             yield Problem("/config/type", "Settings are an object.", 'Write "type": "object".')
         yield from schema_problems(manifest["config"], "/config")
+        yield from _settings_problems(manifest["config"])
+
+
+def _settings_problems(config: Mapping[str, Any]) -> Iterator[Problem]:
+    """Settings stand at the top of the schema; what is secret is a text without a default."""
+    properties = config.get("properties", {})
+    for name, setting in properties.items() if isinstance(properties, Mapping) else ():
+        at = pointer(["config", "properties", name])
+        if not _SETTING.fullmatch(name):
+            remedy = "A letter, then letters, digits, _ and -; at most 64."
+            yield Problem(at, "This cannot be a setting's name.", remedy)
+        if not isinstance(setting, Mapping):
+            continue
+        if setting.get("secret") is True and setting.get("type") != "string":
+            yield Problem(f"{at}/type", "A secret is a text.", 'Write "type": "string".')
+        if setting.get("secret") is True and "default" in setting:
+            yield Problem(f"{at}/default", "What everybody can read is no secret.", "Leave the default out.")
+        if _has_secret({key: value for key, value in setting.items() if key != "secret"}):
+            yield Problem(at, "Only a whole setting can be secret.", "Make the secret a setting of its own.")
+
+
+def _has_secret(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return value.get("secret") is True or any(map(_has_secret, value.values()))
+    return isinstance(value, list) and any(map(_has_secret, value))
 
 
 def _path_problem(place: str) -> Problem:

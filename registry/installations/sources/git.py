@@ -26,6 +26,7 @@ from registry.archives.contents import (
 )
 from registry.installations.job import Job
 from registry.installations.sources.git_address import COMMIT, GitAddress, address_check, ref_check
+from registry.installations.sources.git_credentials import credentials_read
 from registry.installations.sources.source import Fetched
 
 FETCH_S = 180.0
@@ -185,7 +186,8 @@ def _credentials(git: _Git) -> None:
     if address.pins and address.scheme in {"http", "https"}:
         pins = ",".join(f"[{pin}]" if pin.version == 6 else str(pin) for pin in address.pins)
         git.options["http.curloptResolve"] = f"{address.host.strip('[]')}:{address.port}:{pins}"
-    mine = [line for line in settings.GIT_CREDENTIALS if _is_for(line, address)]
+    given = (*settings.GIT_CREDENTIALS, *credentials_read())
+    mine = [line for line in given if _is_for(line, address)]
     if mine:
         store = _private(git.folder / "credentials", "\n".join(mine) + "\n")
         git.options["credential.helper"] = f"store --file={store}"

@@ -6,9 +6,9 @@ import struct
 
 OUTPUT, LOG, END = b"O", b"L", b"E"
 CANCEL = b"C"
-# Followed by the seconds that the program may take and the length of its input, and by that.
+# Followed by the seconds that the program may take, the lengths of its input and its secrets, and by these.
 GO = b"G"
-GO_HEAD = struct.Struct("=dI")
+GO_HEAD = struct.Struct("=d2I")
 HEAD = struct.Struct("=cI")
 
 

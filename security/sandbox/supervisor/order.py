@@ -1,4 +1,4 @@
-"""What the worker orders: a header and two runs of bytes, all with their lengths before them.
+"""What the worker orders: a header and a run of bytes, both with their lengths before them.
 
 Both sides are the same interpreter, so the header is marshalled: importing json took half of a start.
 """
@@ -7,7 +7,7 @@ import marshal
 import os
 import struct
 
-_LENGTHS = struct.Struct("=3I")
+_LENGTHS = struct.Struct("=2I")
 
 
 class Order:
@@ -15,10 +15,11 @@ class Order:
 
     `goodbye` lets a program that waits for its input end by itself, once it is not wanted any more.
     `tree` lists the machine's own folders that a program needs, `mounts` pairs of host path and path inside,
-    `work` the work folder on this machine (empty where the level makes its own).
+    `work` the work folder on this machine (empty where the level makes its own). `secrets` says whether the
+    program gets any; what they are comes with its input.
     """
 
-    def __init__(self, header: dict, program: bytes, secrets: bytes) -> None:  # type: ignore[type-arg]
+    def __init__(self, header: dict, program: bytes) -> None:  # type: ignore[type-arg]
         self.level: str = header["level"]
         self.argv: list[str] = header["argv"]
         self.environment: dict[str, str] = header["environment"]
@@ -31,20 +32,21 @@ class Order:
         self.as_root: bool = header["as_root"]
         self.proc: bool = header["proc"]
         self.goodbye: bool = header["goodbye"]
-        self.program, self.secrets = program, secrets
+        self.secrets: bool = header["secrets"]
+        self.program = program
 
 
-def order_pack(header: dict, program: bytes, secrets: bytes) -> bytes:  # type: ignore[type-arg]
+def order_pack(header: dict, program: bytes) -> bytes:  # type: ignore[type-arg]
     """The bytes that `order_read` reads."""
-    parts = (marshal.dumps(header), program, secrets)
+    parts = (marshal.dumps(header), program)
     return _LENGTHS.pack(*map(len, parts)) + b"".join(parts)
 
 
 def order_read(descriptor: int) -> Order:
     """Reads an order to its end and no further. Raises EOFError where the worker is gone."""
     lengths = _LENGTHS.unpack(read_whole(descriptor, _LENGTHS.size))
-    header, program, secrets = (read_whole(descriptor, length) for length in lengths)
-    return Order(marshal.loads(header), program, secrets)  # noqa: S302 - the worker wrote it
+    header, program = (read_whole(descriptor, length) for length in lengths)
+    return Order(marshal.loads(header), program)  # noqa: S302 - the worker wrote it
 
 
 def read_whole(descriptor: int, length: int) -> bytes:

@@ -26,26 +26,28 @@ class Refused(Exception):
 class Tool:
     """A started tool: the process to wait for, the one to tell (as descriptors), our ends of its pipes.
 
-    `work` is the work folder as an open descriptor, -1 where it cannot be looked at.
+    `work` is the work folder as an open descriptor, -1 where it cannot be looked at; `secrets` is our end of
+    the pipe by which secrets go in, -1 without.
     """
 
     def __init__(self, pid: int, stdin: int, stdout: int, stderr: int) -> None:
         self.pid, self.stdin, self.stdout, self.stderr = pid, stdin, stdout, stderr
         self.pidfd = self.told = os.pidfd_open(pid)
-        self.work = self.shared = -1
+        self.work = self.shared = self.secrets = -1
 
 
 def tool_start(order: Order) -> Tool:
     """Starts the program that is ordered, held at its level. Raises Refused; then nothing of it is left."""
     ours_in, ours_out, ours_err = os.pipe(), os.pipe(), os.pipe()
     ready, go, failed = os.pipe(), os.pipe(), os.pipe()
+    hidden = os.pipe() if order.secrets else (-1, -1)
     supervisor = os.getpid()
     if order.work and os.getuid() == 0 and not order.as_root:
         os.chown(order.work, identity_of(supervisor), identity_of(supervisor))
     pid = os.fork()
     if pid == 0:
         try:
-            _become(order, supervisor, (ours_in[0], ours_out[1], ours_err[1]), ready[1], go[0])
+            _become(order, supervisor, (ours_in[0], ours_out[1], ours_err[1]), ready[1], go[0], hidden[0])
         except Exception as error:  # noqa: BLE001 - the process ends here; whatever it was is told
             os.write(failed[1], f"{type(error).__name__}: {error}".encode()[:2000])
         finally:
@@ -53,6 +55,9 @@ def tool_start(order: Order) -> Tool:
     for descriptor in (ours_in[0], ours_out[1], ours_err[1], ready[1], go[0], failed[1]):
         os.close(descriptor)
     tool = Tool(pid, ours_in[1], ours_out[0], ours_err[0])
+    if order.secrets:
+        os.close(hidden[0])
+        tool.secrets = hidden[1]
     why = os.read(failed[0], 2000).decode(errors="replace")
     os.close(failed[0])
     if not why and order.level == "isolated":
@@ -109,7 +114,9 @@ def limits_of(order: Order) -> dict[int, int]:
     return {**held, resource.RLIMIT_NPROC: processes}
 
 
-def _become(order: Order, supervisor: int, streams: tuple[int, int, int], ready: int, go: int) -> None:
+def _become(
+    order: Order, supervisor: int, streams: tuple[int, int, int], ready: int, go: int, secrets: int
+) -> None:
     """In the child: takes its place, gives up what it must not have, and becomes the program."""
     os.setsid()
     isolates = order.level == "isolated"
@@ -117,7 +124,7 @@ def _become(order: Order, supervisor: int, streams: tuple[int, int, int], ready:
     if isolates:
         places |= {isolated.READY: ready, isolated.GO: go}
     if order.secrets:
-        places[SECRETS] = _filled(order.secrets)
+        places[SECRETS] = secrets
         order.environment["TOOLHUB_SECRETS_FD"] = str(SECRETS)
     moved = {
         number: fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 30) for number, descriptor in places.items()
@@ -147,11 +154,3 @@ def _become(order: Order, supervisor: int, streams: tuple[int, int, int], ready:
         # The sandbox is well; it is the program that cannot be run. Said as a shell says it.
         os.write(2, f"{order.argv[0]}: {error.strerror}\n".encode())
         os._exit(127 if error.errno == errno.ENOENT else 126)
-
-
-def _filled(content: bytes) -> int:
-    """A pipe's end that gives these bytes and then ends; they fit into a pipe."""
-    out, into = os.pipe()
-    os.write(into, content)
-    os.close(into)
-    return out

@@ -123,12 +123,14 @@ class Watch:
 
     def _go(self) -> None:
         """The input is there: from now on the time runs. A program that has ended is not given any."""
-        seconds, length = GO_HEAD.unpack(read_whole(self._channel.given, GO_HEAD.size))
-        given = read_whole(self._channel.given, length)
+        seconds, *lengths = GO_HEAD.unpack(read_whole(self._channel.given, GO_HEAD.size))
+        given, secrets = (read_whole(self._channel.given, length) for length in lengths)
         if self._leaving or select.select([self._tool.told], [], [], 0)[0]:
             return  # what holds the program ends next
         self._stdin = memoryview(given)
         self._parked = False
+        if self._tool.secrets >= 0:
+            self._hand_over(secrets)
         self._usage.begin()
         self._began = time.monotonic()
         self._ends = self._began + seconds
@@ -137,6 +139,14 @@ class Watch:
             self._poll.register(self._tool.stdin, select.POLLOUT)
         else:
             os.close(self._tool.stdin)
+
+    def _hand_over(self, secrets: bytes) -> None:
+        """They fit into a pipe, so nothing is waited for."""
+        try:  # noqa: SIM105 - contextlib would be loaded for this alone
+            os.write(self._tool.secrets, secrets)
+        except BrokenPipeError:
+            pass  # the program closed its end: it wants none
+        os.close(self._tool.secrets)
 
     def _feed(self) -> None:
         try:

@@ -1,0 +1,1 @@
+"""Settings of packages: what a manifest's `config` describes, what people set, and what tools get of it."""

@@ -1,0 +1,53 @@
+"""REST for the settings of packages."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from core.errors import InvalidRequest
+from registry.config import openapi
+from registry.config.schema import schema_of
+from registry.config.selectors import settings_shown
+from registry.config.services import config_change
+from registry.models import Package
+from registry.releases.selectors import package_get
+from security.acting import acting
+from security.principals import caller
+
+VIEW = "registry.view_package"
+
+
+def config_view(package: Package) -> dict[str, Any]:
+    """Settings by name; of secrets only when they were set, and by whom."""
+    shown = settings_shown(package)
+    return {
+        "package": package.name,
+        "schema": dict(schema_of(package).schema),
+        "values": {one.name: one.value for one in shown if not one.secret and one.value is not None},
+        "secrets": {
+            one.name: {"set_at": one.row.set_at.isoformat(), "set_by": one.row.set_by}
+            for one in shown
+            if one.row is not None
+        },
+        "missing": [one.name for one in shown if one.missing],
+    }
+
+
+class PackageConfig(APIView):
+    """GET and PATCH packages/{name}/config."""
+
+    @extend_schema(**openapi.READ)
+    def get(self, request: Request, name: str) -> Response:
+        acting(caller(request), VIEW)
+        return Response(config_view(package_get(name)))
+
+    @extend_schema(**openapi.CHANGE)
+    def patch(self, request: Request, name: str) -> Response:
+        acting(caller(request), VIEW)
+        if not isinstance(request.data, dict):
+            raise InvalidRequest("The body must be an object of settings by name.")
+        package = config_change(by=caller(request), package=package_get(name), changes=request.data)
+        return Response(config_view(package))

@@ -1,0 +1,43 @@
+"""The page on which people set what a package needs."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from core.errors import NotFound
+from core.pages import ConsoleView
+from registry.config.forms import ConfigForm
+from registry.config.selectors import settings_shown
+from registry.config.services import CHANGE, config_change
+from registry.models import Package
+from registry.releases.selectors import package_get
+from security.people import person_of
+
+
+class PackageConfig(ConsoleView):
+    """A package's settings and secrets."""
+
+    permission = CHANGE
+    template = "registry/package_config.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The form with what is set; secrets only with who set them."""
+        package = _configurable(name)
+        return self.show({"package": package, "form": ConfigForm(settings_shown(package))})
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Keeps it, or shows at each field what is wrong."""
+        package = _configurable(name)
+        form = ConfigForm(settings_shown(package), request.POST)
+        by = person_of(request)
+        if form.attempt(lambda: config_change(by=by, package=package, changes=form.changes())) is None:
+            return self.show({"package": package, "form": form}, status=422)
+        messages.success(request, f"The settings of {package.name} are kept; the next call has them.")
+        return redirect("package", name=package.name)
+
+
+def _configurable(name: str) -> Package:
+    package = package_get(name)
+    if not settings_shown(package):
+        raise NotFound(f"{package.name} has no settings.")
+    return package

@@ -1,0 +1,98 @@
+"""The page of the vault: which secrets there are, who set them, and the credentials of git servers."""
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from core.errors import NotFound
+from core.forms import ConsoleForm
+from core.pages import ConsoleView
+from core.questions import Question, QuestionView
+from registry.installations.sources.git_credentials import (
+    CHANGE,
+    SCOPE,
+    credential_remove,
+    credential_set,
+)
+from security.models import Secret
+from security.people import person_of
+
+
+class CredentialForm(ConsoleForm):
+    """User and password for a git server."""
+
+    server = forms.CharField(
+        max_length=200,
+        widget=forms.TextInput(attrs={"placeholder": "https://code.example.org"}),
+        help_text="Only this server gets them.",
+    )
+    user = forms.CharField(max_length=200, help_text="For a token, what the service says.")
+    password = forms.CharField(
+        label="Password or token",
+        max_length=4000,
+        strip=False,
+        widget=forms.PasswordInput(render_value=False, attrs={"autocomplete": "new-password"}),
+        help_text="Kept in the vault; it is not shown again.",
+    )
+
+
+class Secrets(ConsoleView):
+    """All of the vault by place and name."""
+
+    permission = "security.view_secret"
+    template = "registry/secrets.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The page."""
+        return self._show(CredentialForm())
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Keeps credentials, or shows what is wrong."""
+        form = CredentialForm(request.POST)
+        by = person_of(request)
+        form.attempt(lambda: credential_set(by=by, **form.cleaned_data))
+        if form.errors:
+            return self._show(form, status=422)
+        messages.success(request, f"The credentials for {form.cleaned_data['server']} are kept.")
+        return redirect("secrets")
+
+    def _show(self, form: CredentialForm, status: int = 200) -> HttpResponse:
+        rows = Secret.objects.defer("sealed").order_by("scope", "name")
+        context = {
+            "form": form,
+            "servers": [row for row in rows if row.scope == SCOPE],
+            "packages": [
+                (row, row.scope.removeprefix("package:")) for row in rows if row.scope.startswith("package:")
+            ],
+        }
+        return self.show(context, status=status)
+
+
+class CredentialRemove(QuestionView):
+    """Asks, then forgets the credentials of a server."""
+
+    permission = CHANGE
+
+    def get(self, request: HttpRequest, row: int) -> HttpResponse:
+        """The question."""
+        secret = _credential(row)
+        touched = ["Packages of its private repositories cannot be fetched any more.", "Releases stay."]
+        return self.ask(
+            Question(f"Forget the credentials for {secret.name}?", touched, "Forget them", reverse("secrets"))
+        )
+
+    def post(self, request: HttpRequest, row: int) -> HttpResponse:
+        """The act."""
+        secret = _credential(row)
+        credential_remove(by=person_of(request), server=secret.name)
+        messages.success(request, f"The credentials for {secret.name} are forgotten.")
+        return redirect("secrets")
+
+
+def _credential(row: int) -> Secret:
+    found = Secret.objects.filter(pk=row, scope=SCOPE).first()
+    if found is None:
+        raise NotFound("There are no such credentials.")
+    return found
