@@ -15,7 +15,7 @@ class ToolHubError(Exception):
 
     `code` is a name in CODES; `message` says what was wrong and where; `suggestions` what to do;
     `data` goes out as `details`; `errors` are `{pointer, message}` for single fields (RFC 6901);
-    `retry_after` is in seconds.
+    `retry_after` is in seconds; `retryable` says that nothing happened yet and the same call may go well.
     """
 
     code = "INTERNAL"
@@ -30,6 +30,7 @@ class ToolHubError(Exception):
         data: Mapping[str, Any] | None = None,
         errors: Sequence[Mapping[str, str]] = (),
         retry_after: int | None = None,
+        retryable: bool = False,
     ) -> None:
         super().__init__(message)
         self.code = code or self.code
@@ -40,6 +41,7 @@ class ToolHubError(Exception):
         self.data = dict(data or {})
         self.errors = [dict(error) for error in errors]
         self.retry_after = retry_after
+        self.retryable = retryable
 
     def as_error(self) -> dict[str, Any]:
         """The contract's error object."""
@@ -47,6 +49,7 @@ class ToolHubError(Exception):
             self.code,
             self.message,
             recoverable=self.recoverable,
+            retryable=self.retryable,
             suggestions=self.suggestions,
             details=self.data,
         )

@@ -16,6 +16,7 @@ LINE_MAX = 4000
 # More than a package may have, so that no part of one is ever dropped.
 OUTPUT_MAX = 72 * 1024 * 1024
 _LOOK_S = 0.1
+_MEASURE_S = 0.5
 _PASSED = ("PATH", "LANG", "LC_ALL", "TMPDIR")
 
 
@@ -25,6 +26,7 @@ class Ended(enum.Enum):
     WELL = "well"
     BADLY = "badly"
     LATE = "late"
+    LARGE = "large"
     CANCELLED = "cancelled"
 
 
@@ -41,8 +43,10 @@ def program_run(
     on_line: Callable[[str], None] | None = None,
     on_error: Callable[[str], None] | None = None,
     on_bytes: Callable[[bytes], None] | None = None,
+    is_large: Callable[[], bool] | None = None,
 ) -> Ended:
-    """Runs a program to its end, or until `seconds` are over or `cancelled` is set; its group is killed then.
+    """Runs a program to its end, or until `seconds` are over, `cancelled` is set or `is_large` says that it
+    has made too much; its group is killed then.
 
     It sees PATH, what `environment` gives, and variables whose names begin with one of `passed`. Its output
     goes to `on_line` line by line, or raw to `on_bytes`; its errors to `on_error`, else they are dropped.
@@ -71,7 +75,7 @@ def program_run(
     for hand in hands:
         hand.start()
     try:
-        ended = _wait(process, seconds, cancelled)
+        ended = _wait(process, seconds, cancelled, is_large)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -81,8 +85,14 @@ def program_run(
     return ended
 
 
-def _wait(process: subprocess.Popen[bytes], seconds: float, cancelled: threading.Event) -> Ended:
+def _wait(
+    process: subprocess.Popen[bytes],
+    seconds: float,
+    cancelled: threading.Event,
+    is_large: Callable[[], bool] | None,
+) -> Ended:
     deadline = time.monotonic() + seconds
+    look = 0.0
     while True:
         with suppress(subprocess.TimeoutExpired):
             return Ended.WELL if process.wait(_LOOK_S) == 0 else Ended.BADLY
@@ -90,6 +100,10 @@ def _wait(process: subprocess.Popen[bytes], seconds: float, cancelled: threading
             return Ended.CANCELLED
         if time.monotonic() > deadline:
             return Ended.LATE
+        if is_large and time.monotonic() >= look:
+            if is_large():
+                return Ended.LARGE
+            look = time.monotonic() + _MEASURE_S
 
 
 def _feed(stdin: IO[bytes], given: bytes) -> None:

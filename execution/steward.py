@@ -19,6 +19,7 @@ from execution.runs.keys import keys_expire
 from execution.runs.reaper import inline_release, runs_reap
 from execution.schedules.fire import schedules_fire
 from registry.installations.care import installations_care, installations_tidy
+from registry.installations.folders import folders_tidy_in_turn
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,8 @@ def duties() -> list[Duty]:
         Duty("payloads", 5.0, payloads_expire_some),
         Duty("keys", 600.0, keys_expire),
         Duty("installations", 2.0, installations_care),
-        Duty("staged", 600.0, installations_tidy),
+        Duty("staged", 60.0, installations_tidy),
+        Duty("folders", 60.0, folders_tidy_in_turn),
     ]
 
 

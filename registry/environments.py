@@ -19,9 +19,10 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from core.errors import InvalidRequest, ToolHubError
 from core.programs import Ended, program_run
-from registry.models import Release
+from registry.scratch import folder_bytes, scratch
 from registry.store import folder_make
 
+ENVIRONMENTS = "environments"
 REQUIREMENTS_MAX = 200
 LOCK_MAX = 512 * 1024
 BYTES_MAX = 1024 * 1024 * 1024
@@ -50,8 +51,13 @@ def requirements_read(text: str) -> list[str]:
 
 
 def is_locked(requirements: list[str]) -> bool:
-    """Whether each requirement has an exact version and a hash."""
-    return all(_HASH.search(line) and re.search(r"==[^=*]+(?: |$)", line) for line in requirements)
+    """Whether each requirement, as `requirements_read` gives it, has one exact version and a hash."""
+    return all(_HASH.search(line) and _is_exact(_HASH.sub("", line).strip()) for line in requirements)
+
+
+def _is_exact(line: str) -> bool:
+    specifiers = list(Requirement(line).specifier)
+    return len(specifiers) == 1 and specifiers[0].operator == "==" and "*" not in specifiers[0].version
 
 
 def lock_make(requirements: list[str], *, say: Say, cancelled: Event) -> str:
@@ -84,19 +90,18 @@ def environment_name(lock: str) -> str:
     return hashlib.sha256(kind.encode()).hexdigest()
 
 
-def environment_folder(release: Release) -> Path | None:
-    """The folder of a release's dependencies, to be put on the path; None when it has none.
-
-    Where another machine made it, it is made here from the same lock. Raises ToolHubError.
-    """
-    if not release.lock:
-        return None
-    return environment_build(release.lock, say=_unsaid, cancelled=Event())
+def environment_place(lock: str) -> Path:
+    """Where this machine has the environment of a lock, or will have it."""
+    place: Path = settings.DATA / ENVIRONMENTS / environment_name(lock)
+    return place
 
 
 def environment_build(lock: str, *, say: Say, cancelled: Event) -> Path:
-    """Makes the environment of a lock, unless it is there. Raises ToolHubError."""
-    folder: Path = settings.DATA / "environments" / environment_name(lock)
+    """Makes the environment of a lock, unless it is there.
+
+    Raises ToolHubError DEPENDENCY_MISSING, RESOURCE_EXCEEDED, CANCELLED.
+    """
+    folder = environment_place(lock)
     if folder.is_dir():
         return folder
 
@@ -110,43 +115,60 @@ def environment_build(lock: str, *, say: Say, cancelled: Event) -> Path:
             say=say,
             complain=say,
             cancelled=cancelled,
+            made=new,
         )
         for extra in ("bin", ".lock"):
             shutil.rmtree(new / extra, ignore_errors=True)
-        size = sum(file.lstat().st_size for file in new.rglob("*"))
+        size = folder_bytes(new, BYTES_MAX)
         if size > BYTES_MAX:
-            raise ToolHubError(
-                f"The dependencies take more than {BYTES_MAX} bytes.", code="RESOURCE_EXCEEDED"
-            )
+            raise _too_large()
         say(f"The environment has {size:,} bytes.")
 
     return folder_make(folder, fill)
 
 
-def _unsaid(line: str) -> None:
-    """Where nobody reads it."""
+def _too_large() -> ToolHubError:
+    return ToolHubError(
+        f"The dependencies take more than {BYTES_MAX} bytes.",
+        code="RESOURCE_EXCEEDED",
+        suggestions=["Ask for fewer or smaller packages."],
+    )
 
 
 def _uv(
-    arguments: tuple[str, ...], *, given: str, seconds: float, say: Say, complain: Say, cancelled: Event
+    arguments: tuple[str, ...],
+    *,
+    given: str,
+    seconds: float,
+    say: Say,
+    complain: Say,
+    cancelled: Event,
+    made: Path | None = None,
 ) -> None:
+    """Runs uv without a cache that would grow: what it fetches, and `made`, stay within BYTES_MAX each."""
     told: list[str] = []
 
     def keep(line: str) -> None:
         told.append(line)
         complain(line)
 
-    ended = program_run(
-        [uv.find_uv_bin(), *arguments],
-        given=given.encode(),
-        seconds=seconds,
-        on_line=say,
-        on_error=keep,
-        cancelled=cancelled,
-        passed=("UV_", "SSL_CERT_", "HTTPS_PROXY", "https_proxy"),
-    )
+    with scratch(settings.DATA / ENVIRONMENTS, "uv") as temporary:
+        folders = [temporary, *([made] if made else [])]
+        ended = program_run(
+            [uv.find_uv_bin(), "--no-cache", *arguments],
+            given=given.encode(),
+            seconds=seconds,
+            on_line=say,
+            on_error=keep,
+            cancelled=cancelled,
+            environment={"TMPDIR": str(temporary)},
+            passed=("UV_", "SSL_CERT_", "HTTPS_PROXY", "https_proxy"),
+            is_large=lambda: any(folder_bytes(one, BYTES_MAX) > BYTES_MAX for one in folders),
+        )
     if ended is Ended.CANCELLED:
         raise ToolHubError("The installation was cancelled.", code="CANCELLED")
+    if ended is Ended.LARGE:
+        raise _too_large()
     if ended is not Ended.WELL:
         why = "took too long" if ended is Ended.LATE else "failed"
         raise ToolHubError(

@@ -64,9 +64,9 @@ class Release(models.Model):
     manifest = CanonicalJSONField()
     runner = models.CharField(max_length=16)
     entry = models.CharField(max_length=200)
-    lock = models.TextField(blank=True, default="")
-    is_reviewed = models.BooleanField(default=False)
-    origin = CanonicalJSONField(default=dict)
+    lock = models.TextField(blank=True, default="", db_default="")
+    is_reviewed = models.BooleanField(default=False, db_default=False)
+    origin = CanonicalJSONField(default=dict, db_default={})
     published_at = models.DateTimeField(default=timezone.now)
     # Set while its files are gone with its package: it has to be installed anew before it can be used.
     removed_at = models.DateTimeField(null=True)
@@ -86,7 +86,7 @@ class Tool(models.Model):
     active = models.ForeignKey("ToolVersion", on_delete=models.PROTECT, related_name="+", null=True)
     category = models.CharField(max_length=16, db_index=True)
     # Tags, documentation and notes that people added; releases and digests stay as they are.
-    overlay = CanonicalJSONField(default=dict)
+    overlay = CanonicalJSONField(default=dict, db_default={})
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -115,7 +115,7 @@ class ToolVersion(models.Model):
     version = models.CharField(max_length=64)
     state = models.CharField(max_length=16, choices=VersionState, default=VersionState.ACTIVE)
     # Why it is deprecated or withdrawn, for those who call it.
-    state_reason = models.CharField(max_length=300, blank=True, default="")
+    state_reason = models.CharField(max_length=300, blank=True, default="", db_default="")
     digest = models.CharField(max_length=64)
     definition = CanonicalJSONField()
     runner = models.CharField(max_length=16)

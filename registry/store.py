@@ -1,8 +1,6 @@
 """Releases as folders that workers can run from, made when they are first needed."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +10,9 @@ from core.errors import NotFound
 from registry.archives.contents import Contents
 from registry.archives.zips import zip_read
 from registry.models import Archive, Release
+from registry.scratch import folder_remove, scratch
+
+RELEASES = "releases"
 
 
 def release_folder(release: Release) -> Path:
@@ -19,15 +20,18 @@ def release_folder(release: Release) -> Path:
 
     Nobody writes in it. Raises NotFound when the release's archive is not kept any more.
     """
-    folder = settings.DATA / "releases" / release.digest
+    folder = settings.DATA / RELEASES / release.digest
     return folder if folder.is_dir() else folder_make(folder, lambda new: _unpack(release, new))
+
+
+def release_folder_remove(digest: str) -> None:
+    """Removes it from this machine; others find out by themselves (registry/installations/folders.py)."""
+    folder_remove(settings.DATA / RELEASES / digest)
 
 
 def folder_make(folder: Path, fill: Callable[[Path], None]) -> Path:
     """Fills a new folder and puts it in its place at once; who comes second gives the first one's back."""
-    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
-    new = Path(tempfile.mkdtemp(prefix=f".{folder.name[:16]}-", dir=folder.parent))
-    try:
+    with scratch(folder.parent, folder.name[:16]) as new:
         fill(new)
         _open_to_readers(new)
         try:
@@ -35,9 +39,7 @@ def folder_make(folder: Path, fill: Callable[[Path], None]) -> Path:
         except OSError:
             if not folder.is_dir():
                 raise
-        return folder
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
+    return folder
 
 
 def files_write(contents: Contents, folder: Path) -> None:

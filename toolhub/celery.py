@@ -4,7 +4,7 @@ import gc
 import os
 
 from celery import Celery
-from celery.signals import worker_before_create_process
+from celery.signals import worker_before_create_process, worker_process_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolhub.settings")
 
@@ -17,3 +17,12 @@ app.autodiscover_tasks(["execution.runs", "registry.installations"])
 def share(**_: object) -> None:
     """What a worker has loaded is shared with its processes, as long as no collector writes to it."""
     gc.freeze()
+
+
+@worker_process_init.connect
+def tidy(**_: object) -> None:
+    """Each machine with workers keeps its own folders tidy."""
+    # Models may be imported from here on only.
+    from registry.installations.folders import folders_keep_tidy  # noqa: PLC0415
+
+    folders_keep_tidy()

@@ -124,6 +124,20 @@ GIT_FILES = env.switch(
     "Repositories on this machine (file:///) may be installed, by whom may install.",
 )
 
+# --- what is asked before a package is published ----------------------------------------------
+FOUR_EYES = env.switch(
+    "TOOLHUB_FOUR_EYES",
+    True,
+    "Who brought a package in cannot publish it, as long as somebody else may. The record says what held.",
+)
+REVIEW_DAYS = env.integer(
+    "TOOLHUB_REVIEW_DAYS",
+    14,
+    "Days after which an installation that nobody decided on is given up.",
+    least=1,
+    most=3650,
+)
+
 # --- database --------------------------------------------------------------------------------
 DATABASES = {
     "default": env.database(

@@ -12,15 +12,15 @@ from core.http.allowed import Allowed
 from core.http.errors import HttpFailed, HttpRefused
 from core.http.urls import Url
 
-# Where https may be spoken without anybody's leave.
-PORTS = (443, 8443)
+# Where each may be spoken without anybody's leave.
+PORTS = {"https": (443, 8443), "ssh": (22, 443)}
 
 
 def addresses_checked(url: Url, allowed: Sequence[Allowed], *, seconds: float) -> list[IPAddress]:
     """The addresses of a url's host, each of which may be connected to.
 
-    Public addresses are open to https at PORTS; all else needs an entry in `allowed`. Raises HttpRefused,
-    and HttpFailed when the name is not resolved within `seconds`.
+    Public addresses are open to https and ssh at PORTS; all else needs an entry in `allowed`. Raises
+    HttpRefused, and HttpFailed when the name is not resolved within `seconds`.
     """
     found = _resolve(url.host, seconds)
     for address in found:
@@ -31,10 +31,11 @@ def addresses_checked(url: Url, allowed: Sequence[Allowed], *, seconds: float) -
             # What an inside name stands for is not told to who asks.
             named = str(address) if url.host.strip("[]") == str(address) else "an address"
             raise HttpRefused(f"leads to {named}, which is {where}")
-        if url.scheme != "https":
-            raise HttpRefused("is http: only https is allowed")
-        if url.port not in PORTS:
-            raise HttpRefused(f"names port {url.port}: only {' and '.join(map(str, PORTS))} are allowed")
+        ports = PORTS.get(url.scheme)
+        if ports is None:
+            raise HttpRefused(f"is {url.scheme}: only https is allowed")
+        if url.port not in ports:
+            raise HttpRefused(f"names port {url.port}: only {' and '.join(map(str, ports))} are allowed")
     return found
 
 

@@ -20,7 +20,7 @@ from execution.runners.judging import cancelled_error, ended, error_read, failed
 from execution.runners.sandboxed import PACKAGE, Program, exit_failed, run_sandboxed
 from execution.runs.outcomes import Outcome
 from registry.contracts import hooks_of
-from registry.environments import environment_folder
+from registry.environment_calls import environment_folder
 from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.launch import Finished, Mount
 from toolhub_sdk import ToolError
@@ -50,7 +50,9 @@ def run(call: Call) -> Outcome:
 
 
 def _program(call: Call) -> Program:
-    environment = environment_folder(call.version.release)
+    environment = environment_folder(
+        call.version.release, seconds=call.seconds_left(), cancelled=call.cancelled
+    )
     mounts = [*interpreter_mounts(), Mount(str(Path(settings.ROOT) / "toolhub_sdk"), SDK)]
     folders = [PACKAGE]
     if environment is not None:

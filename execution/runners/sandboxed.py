@@ -1,6 +1,7 @@
 """What the runners of code from outside share: level, limits, the sandbox, and what its end means."""
 
 import dataclasses
+import errno
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -64,13 +65,13 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
     try:
         release = call.version.release
         level = level_choose(minimum_level(call), reviewed=release.is_reviewed)
-        program = prepare(call)
+        program, folder = _prepared(call, prepare)
         limits = limits_of(call)
         launch = Launch(
             argv=program.argv,
             level=level,
             stdin=program.stdin,
-            mounts=(Mount(str(release_folder(release)), PACKAGE), *program.mounts),
+            mounts=(Mount(folder, PACKAGE), *program.mounts),
             environment=_environment(call),
             cwd=program.cwd,
             limits=limits,
@@ -90,14 +91,38 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
     )
 
 
+def _prepared(call: Call, prepare: Prepare) -> tuple[Program, str]:
+    """The program, and the folder of its package. Raises ToolHubError, for whatever the disk says, too."""
+    try:
+        return prepare(call), str(release_folder(call.version.release))
+    except OSError as error:
+        log.exception("the files of %s could not be made ready", call.tool)
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        why = "its disk has no room left" if full else "its disk failed"
+        raise ToolHubError(
+            f"The worker could not make the files of {call.tool} ready: {why}.",
+            code="RESOURCE_EXCEEDED" if full else "INTERNAL",
+            recoverable=True,
+            retryable=True,
+            suggestions=["Tell an admin, and call it again: nothing of it was run."],
+        ) from error
+
+
 def _refused(call: Call, error: ToolHubError) -> Outcome:
     """Nothing was run: the sandbox, or the release's files, could not be had."""
+    now = datetime.now(UTC)
+    if error.code == "CANCELLED":
+        return Outcome(Status.CANCELLED, now, now, 0.0, error=cancelled_error())
     log.error("%s was not run: %s %s", call.tool, error, error.data)
     data = {name: value for name, value in error.data.items() if name == "probes"}
     made = error_object(
-        error.code, error.message, recoverable=error.recoverable, suggestions=error.suggestions, details=data
+        error.code,
+        error.message,
+        recoverable=error.recoverable,
+        retryable=error.retryable,
+        suggestions=error.suggestions,
+        details=data,
     )
-    now = datetime.now(UTC)
     return Outcome(Status.FAILED, now, now, 0.0, error=made)
 
 

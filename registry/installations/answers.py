@@ -6,14 +6,15 @@ from registry.installations.models import Installation, LogLine, Status
 
 
 def installation_view(one: Installation, *, brief: bool = False) -> dict[str, Any]:
-    """`success` is None until it has ended, `tool_name` the package, `warnings` and `errors` texts."""
+    """`success` is None until it has ended, `tool_name` the package, `warnings` and `errors` texts.
+
+    `brief` leaves out what stands in the report, which may be long.
+    """
     ended = {Status.PUBLISHED: True, Status.FAILED: False, Status.CANCELLED: False}
     made = {
         "success": ended.get(Status(one.status)),
         "tool_name": one.package or None,
         "version": one.version or None,
-        "dependencies": one.report.get("dependencies", []),
-        "warnings": [warning["message"] for warning in one.report.get("warnings", [])],
         "errors": [one.error["message"]] if one.error else [],
         "id": str(one.pk),
         "status": one.status,
@@ -22,14 +23,16 @@ def installation_view(one: Installation, *, brief: bool = False) -> dict[str, An
         "source": source_view(one),
         "digest": one.digest or None,
         "error": one.error,
-        "report": one.report,
         "release": one.release_id,
         "asked_by": one.asked_by,
+        "review_ends_at": one.review_ends_at.isoformat() if one.review_ends_at else None,
         "created_at": one.created_at.isoformat(),
         "finished_at": one.finished_at.isoformat() if one.finished_at else None,
     }
-    if brief:
-        del made["report"]
+    if not brief:
+        made["dependencies"] = one.report.get("dependencies", [])
+        made["warnings"] = [warning["message"] for warning in one.report.get("warnings", [])]
+        made["report"] = one.report
     return made
 
 
@@ -39,7 +42,7 @@ def line_view(line: LogLine) -> dict[str, Any]:
 
 
 def source_view(one: Installation) -> dict[str, str]:
-    """The source as it was given."""
+    """The source as it was given, without the query of an address."""
     made = {
         "type": one.source_type,
         "location": one.location,

@@ -15,11 +15,11 @@ from registry.archives.zips import ARCHIVE_BYTES_MAX
 from registry.bodies import body_check
 from registry.installations import openapi
 from registry.installations.answers import installation_view, line_view
+from registry.installations.approval import installation_approve
+from registry.installations.four_eyes import INSTALL
 from registry.installations.models import SourceType
 from registry.installations.selectors import installation_lines, installations_page
 from registry.installations.services import (
-    INSTALL,
-    installation_approve,
     installation_cancel,
     installation_get,
     installation_retry,

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -11,8 +12,9 @@ from core.actors import SYSTEM
 from core.clock import lease_boot, lease_now
 from core.errors import error_object
 from registry.installations.bells import Reminder, ring_after_commit
-from registry.installations.cleaning import staged_remove
+from registry.installations.cleaning import failed_bound, failed_remove, staged_remove
 from registry.installations.models import Installation, Staged, Status
+from registry.installations.steps import steps_stop
 
 ATTEMPTS_MAX = 3
 REMINDER = Reminder()
@@ -44,26 +46,44 @@ def _recover(one: Installation) -> None:
         one.status, one.finished_at = (Status.CANCELLED if cancelled else Status.FAILED), timezone.now()
         words = "The installation was cancelled." if cancelled else "Its worker died, three times."
         one.error = error_object("CANCELLED" if cancelled else "WORKER_LOST", words)
+        one.steps = steps_stop(one.steps)
         kind = "installation.cancelled" if cancelled else "installation.failed"
         data = {"step": one.step, "code": one.error["code"], "package": one.package, "version": one.version}
         record(Entry(kind, SYSTEM, "installation", str(one.pk), data))
         if cancelled:
+            one.sealed_location = ""
             staged_remove(one)
     else:
         one.status = Status.QUEUED
-    one.save(update_fields=["status", "lease_token", "finished_at", "error"])
+    one.save(update_fields=["status", "lease_token", "finished_at", "error", "steps", "sealed_location"])
 
 
 def installations_tidy() -> int:
-    """Removes what old failed installations fetched; returns how many those were."""
-    old = Installation.objects.filter(
-        status=Status.FAILED, finished_at__lt=timezone.now() - KEPT, pk__in=Staged.objects.values("pk")
-    )[:100]
-    done = 0
-    for one in old:
-        with transaction.atomic():
-            # It may have been taken up again meanwhile.
-            if Installation.objects.select_for_update().filter(pk=one.pk, status=Status.FAILED).exists():
-                staged_remove(one)
-                done += 1
-    return done
+    """Gives up what nobody decided on, and removes what failed ones keep too long or too much of."""
+    return _reviews_expire() + _failed_expire() + failed_bound()
+
+
+def _failed_expire() -> int:
+    keeps = Q(pk__in=Staged.objects.values("pk")) | ~Q(sealed_location="")
+    old = Installation.objects.filter(keeps, status=Status.FAILED, finished_at__lt=timezone.now() - KEPT)
+    return sum(failed_remove(pk) for pk in old.values_list("pk", flat=True)[:100])
+
+
+def _reviews_expire() -> int:
+    now = timezone.now()
+    # Those that an older version of the hub left waiting have no end of their own.
+    ends = Q(review_ends_at__lt=now) | Q(
+        review_ends_at=None, created_at__lt=now - timedelta(days=settings.REVIEW_DAYS)
+    )
+    with transaction.atomic():
+        rows = Installation.objects.select_for_update().filter(ends, status=Status.AWAITING_REVIEW)
+        over = list(rows.order_by("pk")[:100])
+        for one in over:
+            words = f"Nobody decided on it within {settings.REVIEW_DAYS} days."
+            one.error = error_object("CANCELLED", words, suggestions=["Install it again, and review it."])
+            one.status, one.finished_at, one.steps = Status.CANCELLED, now, steps_stop(one.steps)
+            one.save(update_fields=["status", "finished_at", "steps", "error"])
+            staged_remove(one)
+            data = {"package": one.package, "version": one.version, "digest": one.digest}
+            record(Entry("installation.expired", SYSTEM, "installation", str(one.pk), data))
+    return len(over)

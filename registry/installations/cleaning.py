@@ -1,12 +1,17 @@
 """Nothing half-installed stays: what an installation staged goes when it ends without a release."""
 
-import shutil
+from uuid import UUID
 
-from django.conf import settings
+from django.db import transaction
 from django.db.models import Q
+from django.db.models.functions import Length
 
 from registry.installations.models import OPEN, Installation, Staged, Status
 from registry.models import Archive, Release
+from registry.store import release_folder_remove
+
+# All that failed installations keep for another try, in bytes.
+FAILED_BYTES_MAX = 256 * 1024 * 1024
 
 
 def staged_remove(one: Installation) -> None:
@@ -20,4 +25,30 @@ def staged_remove(one: Installation) -> None:
     if others.exists() or Release.objects.filter(digest=one.digest, removed_at=None).exists():
         return
     Archive.objects.filter(pk=one.digest).delete()
-    shutil.rmtree(settings.DATA / "releases" / one.digest, ignore_errors=True)
+    release_folder_remove(one.digest)
+
+
+def failed_bound() -> int:
+    """Removes what the oldest failed installations keep beyond FAILED_BYTES_MAX; returns how many those were.
+
+    One in the bound may be tried again as it is, another has to start anew.
+    """
+    rows = Staged.objects.filter(installation__status=Status.FAILED).order_by("-installation__finished_at")
+    left = FAILED_BYTES_MAX
+    over = []
+    for pk, size in rows.annotate(size=Length("content")).values_list("pk", "size"):
+        left -= size
+        if left < 0:
+            over.append(pk)
+    return sum(failed_remove(pk) for pk in over)
+
+
+def failed_remove(pk: UUID) -> bool:
+    """Removes what a failed installation keeps, unless it was taken up again meanwhile."""
+    with transaction.atomic():
+        one = Installation.objects.select_for_update().filter(pk=pk, status=Status.FAILED).first()
+        if one is None:
+            return False
+        staged_remove(one)
+        Installation.objects.filter(pk=pk).update(sealed_location="")
+        return True

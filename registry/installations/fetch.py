@@ -17,7 +17,8 @@ def fetch(job: Job) -> None:
     Staged.objects.update_or_create(
         installation=job.installation, defaults={"content": zip_write(got.contents)}
     )
-    job.write(report={**job.installation.report, **got.facts})
+    # The whole address is not needed any more.
+    job.write(report={**job.installation.report, **got.facts}, sealed_location="")
     job.say(f"{len(got.contents):,} files, {sum(map(len, got.contents.values())):,} bytes")
 
 

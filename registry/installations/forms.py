@@ -1,5 +1,6 @@
 """The forms of the install pages."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -87,15 +88,17 @@ class ReviewForm(ConsoleForm):
         help_text="It may then run at the sandbox level process, which holds back mistakes, not malice.",
     )
 
-    def __init__(self, *args: Any, clashes: list[str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, package: str, clashes: Sequence[Mapping[str, Any]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for bound in (self["activate"], self["reviewed"]):
             bound.field.widget.attrs["class"] = "form-check-input"
-        for name in clashes:
-            self.fields[f"name_{name}"] = forms.CharField(
-                label=f"New name of {name}",
+        for tool in clashes:
+            holder = "another tool of the package" if tool["clash"] == package else tool["clash"]
+            self.fields[f"name_{tool['name']}"] = forms.CharField(
+                label=f"New name of {tool['name']}",
                 max_length=64,
-                help_text="Its name belongs to another package.",
+                initial=tool.get("called", ""),
+                help_text=f"{tool.get('called', tool['name'])} belongs to {holder}.",
                 widget=forms.TextInput(attrs={"class": "form-control"}),
             )
 

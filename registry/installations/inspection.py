@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from django.db.models import Q
+
 from core.errors import ToolHubError
 from registry.archives.contents import Contents, digests_of
 from registry.environments import lock_make, requirements_read
 from registry.installations.job import Job
+from registry.installations.tool_report import tool_report
 from registry.installations.verify import contents_of, draft_of
 from registry.lint.installed import release_warnings
-from registry.models import Archive, Package, Release, Tool
+from registry.models import Archive, Package, Release, Tool, ToolVersion
 from registry.releases.difference import Change, releases_compare
 from registry.releases.draft import Draft
 from registry.releases.publish import own_check
@@ -22,6 +25,7 @@ def inspect(job: Job) -> None:
     contents = contents_of(job)
     draft = draft_of(job, contents)
     _refuse_known(draft)
+    called = _names_before(draft.release.package.name)
     manifest = draft.release.manifest
     lock = _lock(job, manifest, contents)
     used = _used(draft)
@@ -36,8 +40,9 @@ def inspect(job: Job) -> None:
         "paths": sorted(contents)[:PATHS_SHOWN],
         "changed_files": _files_changed(used, contents),
         "bytes": sum(map(len, contents.values())),
-        "tools": [_tool(one, draft) for one in draft.tools],
+        "tools": [tool_report(one, draft, called) for one in draft.tools],
         "dependencies": [line.split(" ", 1)[0] for line in lock.splitlines()],
+        "needs": _needs(manifest),
         "warnings": [
             {"code": one.code, "pointer": one.pointer, "message": one.message}
             for one in release_warnings(manifest, contents)
@@ -102,28 +107,23 @@ def _difference(used: Release | None, draft: Draft) -> list[Change]:
     return releases_compare(used.manifest, draft.release.manifest) if used else []
 
 
-def _tool(one: Any, draft: Draft) -> dict[str, Any]:
-    """What the review says of a tool; `clash` is the package that holds its name."""
-    definition = one.version.definition
-    taken = Tool.objects.filter(name=one.name).exclude(package__name=draft.release.package.name).first()
-    declared = one.version.declared
-    return {
-        "name": one.name,
-        "title": definition.get("title", one.name),
-        "description": definition.get("description", ""),
-        "capabilities": list(one.contract.required_capabilities),
-        "pure": one.contract.is_pure,
-        "idempotent": one.contract.is_idempotent,
-        "determinism": one.contract.determinism,
-        "timeout_ms": one.contract.timeout_ms,
-        "isolation": declared.get("isolation", "strict"),
-        "network": declared.get("network", {}).get("allow", []),
-        "filesystem": declared.get("filesystem", {}),
-        "effects": [
-            effect.get("description", effect.get("type", "")) for effect in declared.get("effects", [])
-        ],
-        "examples": len(declared.get("examples", [])),
-        "inputSchema": definition["inputSchema"],
-        "outputSchema": definition.get("outputSchema"),
-        "clash": taken.package.name if taken else None,
-    }
+def _needs(manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tools that the package asks for: `{tool, range, version}`, the version in use or None."""
+    asked = manifest.get("dependencies", {}).get("tools", {})
+    here = Tool.objects.filter(name__in=list(asked), active__isnull=False)
+    versions = dict(here.values_list("name", "active__version"))
+    return [
+        {"tool": name, "range": str(span), "version": versions.get(name)}
+        for name, span in sorted(asked.items())
+    ]
+
+
+def _names_before(package: str) -> dict[str, str]:
+    """The names in the hub that a review gave tools of this package: their own → those. The latest counts."""
+    releases = Release.objects.filter(package__name=package).order_by("-pk").values("pk")[:1]
+    used = Package.objects.filter(name=package, active__isnull=False).values("active_id")
+    versions = ToolVersion.objects.filter(Q(release__in=releases) | Q(release__in=used))
+    found = {}
+    for version in versions.select_related("tool").order_by("release_id"):
+        found[version.definition["name"]] = version.tool.name
+    return found

@@ -10,11 +10,11 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from django.db.models import F, Max
-from django.utils import timezone
 
 from core.clock import lease_boot, lease_now
 from core.errors import ToolHubError
-from registry.installations.models import STEPS, Installation, LogLine, Staged, Status
+from registry.installations.models import Installation, LogLine, Staged, Status
+from registry.installations.steps import step_mark
 
 log = logging.getLogger(__name__)
 LINES_MAX = 5_000
@@ -77,15 +77,8 @@ class Job:
             raise ToolHubError("The installation was cancelled.", code="CANCELLED")
 
     def step_mark(self, name: str, status: str) -> list[dict[str, Any]]:
-        """The list of steps with this one's new status: running, done, failed or waiting."""
-        now = timezone.now().isoformat(timespec="milliseconds")
-        steps = [dict(one) for one in self.installation.steps if one["name"] != name]
-        known: dict[str, Any] = next((one for one in self.installation.steps if one["name"] == name), {})
-        began = known.get("started_at", now) if status != "running" else now
-        made = {"name": name, "status": status, "started_at": began}
-        if status in {"done", "failed"}:
-            made["finished_at"] = now
-        return sorted([*steps, made], key=lambda one: STEPS.index(one["name"]))
+        """The list of steps with this one's new status."""
+        return step_mark(self.installation.steps, name, status)
 
     @property
     def content(self) -> bytes:

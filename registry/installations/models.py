@@ -35,12 +35,15 @@ class Installation(models.Model):
 
     `asked_by` and `choices.by` are actors as the ledger names them. `steps` has `{name, status, started_at,
     finished_at}` for each step that was begun; `report` what people review; `choices` what they decided:
-    `{activate, reviewed, names, by}`. Nothing secret stands in any of it.
+    `{activate, reviewed, names, by}`. Nothing secret stands in any of it: `location` is without the query of
+    an address, which may be a signature; `sealed_location` has it, encrypted, until it was fetched. `person`
+    is who brought it, or who is responsible for the agent that did.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     source_type = models.CharField(max_length=16, choices=SourceType)
     location = models.CharField(max_length=2000)
+    sealed_location = models.TextField(blank=True, default="", db_default="")
     ref = models.CharField(max_length=200, blank=True, default="")
     path = models.CharField(max_length=240, blank=True, default="")
     expected_digest = models.CharField(max_length=64, blank=True, default="")
@@ -62,6 +65,8 @@ class Installation(models.Model):
     lease_ends = models.FloatField(null=True)
     lease_boot = models.CharField(max_length=36, default="")
     cancel_asked_at = models.DateTimeField(null=True)
+    # Until when it waits for its review.
+    review_ends_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
 

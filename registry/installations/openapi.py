@@ -40,7 +40,7 @@ APPROVAL: dict[str, Any] = {
         },
         "names": {
             "type": "object",
-            "description": "New names in the hub for tools whose names are taken.",
+            "description": "Names in the hub for tools whose own are taken; those given before are kept.",
             "additionalProperties": {"type": "string", "maxLength": 64},
             "maxProperties": 500,
         },
@@ -64,9 +64,10 @@ ANSWER: dict[str, Any] = {
         "source": {"type": "object"},
         "digest": _MAYBE,
         "error": {"type": ["object", "null"]},
-        "report": {"type": "object", "description": "What a reviewer needs; left out of lists."},
+        "report": {"type": "object", "description": "What a reviewer needs."},
         "release": {"type": ["integer", "null"]},
         "asked_by": {"type": "object"},
+        "review_ends_at": {**_MAYBE, "description": "When it is given up unless somebody decides before."},
         "created_at": {"type": "string", "format": "date-time"},
         "finished_at": _MAYBE,
     },
@@ -81,6 +82,15 @@ ANSWER: dict[str, Any] = {
         "status",
         "step",
     ],
+}
+
+
+# In lists, what stands in the report is left out.
+_IN_REPORT = ("dependencies", "warnings", "report")
+BRIEF: dict[str, Any] = {
+    **ANSWER,
+    "properties": {name: one for name, one in ANSWER["properties"].items() if name not in _IN_REPORT},
+    "required": [name for name in ANSWER["required"] if name not in _IN_REPORT],
 }
 
 
@@ -105,7 +115,7 @@ LIST: dict[str, Any] = {
         200,
         {
             "type": "object",
-            "properties": {"installations": {"type": "array", "items": ANSWER}, "next": _MAYBE},
+            "properties": {"installations": {"type": "array", "items": BRIEF}, "next": _MAYBE},
         },
         "At most 50.",
         422,

@@ -10,12 +10,18 @@ def review_text(one: Installation) -> str:
     lines += [f"! {one['message']} ({one['pointer'] or 'package'})" for one in report.get("warnings", [])]
     for tool in report.get("tools", []):
         kind = "pure" if tool["pure"] else "impure"
-        lines.append(f"  {tool['name']}  {kind}, isolation {tool['isolation']}")
+        name = tool["name"] if tool["called"] == tool["name"] else f"{tool['name']} → {tool['called']}"
+        lines.append(f"  {name}  {kind}, isolation {tool['isolation']}")
         for label, value in (("capabilities", tool["capabilities"]), ("network", tool["network"])):
             if value:
                 lines.append(f"      {label}: {', '.join(value)}")
+        for fit in tool["fits"]:
+            if fit["unfit"]:
+                lines.append(f"      not for {fit['provider']}: {fit['unfit']}")
         if tool["clash"]:
             lines.append(f"      its name belongs to the package {tool['clash']}")
+    for need in report.get("needs", []):
+        lines.append(f"  asks for the tool {need['tool']} {need['range']}: {need['version'] or 'not here'}")
     if report.get("dependencies"):
         lines.append(f"  dependencies: {', '.join(report['dependencies'])}")
     for change in report.get("difference", []):

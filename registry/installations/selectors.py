@@ -11,7 +11,7 @@ LINES_SHOWN = 400
 
 def installations_page(params: Mapping[str, str]) -> QuerySet[Installation]:
     """Every installation, newest first, without its report; narrowed by `q`, `status` and `package`."""
-    rows = Installation.objects.defer("lock").select_related("person").order_by("-id")
+    rows = Installation.objects.defer("report", "lock").order_by("-id")
     if params.get("status") == "open":
         rows = rows.filter(status__in=OPEN)
     elif params.get("status"):

@@ -7,10 +7,12 @@ from core.errors import ToolHubError
 from core.json.canonical import canonical
 from registry.config.schema import schema_of_release
 from registry.config.selectors import settings_read
+from registry.environments import environment_build
 from registry.installations.job import Job
 from registry.installations.trials import Tried, trial_of
 from registry.installations.verify import draft_of
 from registry.releases.draft import DraftTool
+from registry.store import release_folder
 
 EXAMPLES_MAX = 200
 # All examples of a package together, in seconds.
@@ -27,6 +29,10 @@ def self_test(job: Job) -> None:
         names = ", ".join(each["pointer"].removeprefix("/config/") for each in lacking)
         job.say(f"The package's settings come first: {names}. Its examples were not tried.")
         return
+    # Where another worker prepared it, the files are made here first: not in the time of an example.
+    release_folder(draft.release)
+    if draft.release.lock:
+        environment_build(draft.release.lock, say=job.say, cancelled=job.cancelled)
     done, ends = 0, time.monotonic() + SECONDS_MAX
     for tool in draft.tools:
         examples = tool.version.declared.get("examples", [])

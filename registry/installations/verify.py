@@ -9,6 +9,7 @@ from registry.installations.job import Job
 from registry.manifests import manifest_problems, manifest_read, problems_raise
 from registry.models import Archive
 from registry.releases.draft import Draft, release_draft
+from registry.releases.publish import name_check
 
 
 def contents_of(job: Job) -> Contents:
@@ -49,6 +50,7 @@ def verify(job: Job) -> None:
     release = draft.release
     if release.runner == "builtin":
         raise InvalidRequest("Only the hub's own catalogue is builtin.", code="INVALID_MANIFEST")
+    name_check(release.package.name)
     content = zip_write(contents)
     archive = Archive(digest=release.digest, content=content, size=len(content), files=digests_of(contents))
     Archive.objects.bulk_create([archive], ignore_conflicts=True)

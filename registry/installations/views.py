@@ -14,30 +14,18 @@ from core.errors import NotFound, ToolHubError
 from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
-from registry.installations.forms import InstallForm, ReviewForm
-from registry.installations.models import STEPS, Installation, Staged, Status
-from registry.installations.selectors import installation_lines, installations_page
+from registry.installations.approval import installation_approve
+from registry.installations.forms import InstallForm
+from registry.installations.models import Installation, Staged, Status
+from registry.installations.page import page_context, review_form
+from registry.installations.selectors import installations_page
 from registry.installations.services import (
-    installation_approve,
     installation_cancel,
     installation_get,
     installation_retry,
     installation_start,
 )
-from registry.models import Package
-from registry.parameters import parameters_of
-from registry.releases.affected import affected_by
 from security.people import person_of
-
-_WORDS = {
-    "fetch": "Fetch",
-    "verify": "Verify",
-    "inspect": "Inspect",
-    "review": "Review",
-    "prepare": "Prepare",
-    "self_test": "Self-test",
-    "publish": "Publish",
-}
 
 
 class InstallationsList(ListView[Installation]):
@@ -93,12 +81,12 @@ class InstallationPage(ConsoleView):
     def get(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The page, or its live part."""
         one = installation_get(str(pk))
-        return self.show(page_context(one, _offset(request.GET.get("tools", ""))))
+        return self.show(page_context(one, person_of(request), _offset(request.GET.get("tools", ""))))
 
     def post(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The review's answer."""
         one = installation_get(str(pk))
-        form = _review_form(one, request.POST)
+        form = review_form(one, request.POST)
         done = form.attempt(
             lambda: installation_approve(
                 by=person_of(request),
@@ -110,57 +98,12 @@ class InstallationPage(ConsoleView):
             )
         )
         if done is None:
-            return self.show({**page_context(one), "form": form}, status=422)
+            return self.show({**page_context(one, person_of(request)), "form": form}, status=422)
         return redirect("installation", pk=one.pk)
 
 
 def _offset(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
-
-
-def page_context(one: Installation, first: int = 0) -> dict[str, Any]:
-    """What the installation's page shows; of its tools TOOLS_SHOWN from the first on."""
-    known = {step["name"]: step for step in one.steps}
-    package = Package.objects.filter(name=one.package).first() if one.package else None
-    return {
-        "one": one,
-        "following": one.status in {Status.QUEUED, Status.RUNNING},
-        "reviewing": one.status == Status.AWAITING_REVIEW,
-        "words": [{"name": name, "title": _WORDS[name], "step": known.get(name)} for name in STEPS],
-        "lines": installation_lines(one),
-        "form": _review_form(one) if one.status == Status.AWAITING_REVIEW else None,
-        "tools": [
-            {
-                **tool,
-                "summary": _summary(tool),
-                "inputs": parameters_of(tool["inputSchema"]),
-                "outputs": parameters_of(tool["outputSchema"]) if tool["outputSchema"] else [],
-            }
-            for tool in one.report.get("tools", [])[first : first + TOOLS_SHOWN]
-        ],
-        "tools_next": first + TOOLS_SHOWN if len(one.report.get("tools", [])) > first + TOOLS_SHOWN else None,
-        "tools_back": max(0, first - TOOLS_SHOWN) if first else None,
-        "careful": [change for change in one.report.get("difference", []) if change["careful"]],
-        "calm": [change for change in one.report.get("difference", []) if not change["careful"]],
-        "affected": affected_by(package).in_words()
-        if package and one.status == Status.AWAITING_REVIEW
-        else [],
-    }
-
-
-TOOLS_SHOWN = 50
-
-
-def _summary(tool: Mapping[str, Any]) -> str:
-    parts = ["pure" if tool["pure"] else "impure"]
-    parts += [f"needs {', '.join(tool['capabilities'])}"] if tool["capabilities"] else []
-    parts += [f"network {', '.join(tool['network'])}"] if tool["network"] else []
-    return ", ".join(parts)
-
-
-def _review_form(one: Installation, data: Any = None) -> ReviewForm:
-    clashes = [tool["name"] for tool in one.report.get("tools", []) if tool["clash"]]
-    return ReviewForm(data, clashes=clashes, initial={"digest": one.digest, "activate": True})
 
 
 class InstallationZip(ConsoleView):

@@ -3,7 +3,9 @@
 import errno
 import logging
 from collections.abc import Callable
+from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -11,7 +13,7 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import ToolHubError, error_object
 from core.failpoints import failpoint
-from registry.installations.cleaning import staged_remove
+from registry.installations.cleaning import failed_bound, staged_remove
 from registry.installations.fetch import fetch
 from registry.installations.inspection import inspect
 from registry.installations.job import Job, LeaseLost, job_claim, job_held
@@ -81,7 +83,12 @@ def _steps(job: Job) -> None:
 def _wait(job: Job) -> None:
     """Hands the installation to its reviewers."""
     try:
-        job.leave(step="review", status=Status.AWAITING_REVIEW, steps=job.step_mark("review", "waiting"))
+        job.leave(
+            step="review",
+            status=Status.AWAITING_REVIEW,
+            steps=job.step_mark("review", "waiting"),
+            review_ends_at=timezone.now() + timedelta(days=settings.REVIEW_DAYS),
+        )
     except ToolHubError as error:
         _ended(job, error)
 
@@ -101,9 +108,11 @@ def _ended(job: Job, error: ToolHubError) -> None:
             steps=job.step_mark(one.step, "failed"),
             finished_at=timezone.now(),
             lease_token=None,
+            **({"sealed_location": ""} if cancelled else {}),
         )
         data = {"step": one.step, "code": shown["code"], "package": one.package, "version": one.version}
         kind = "installation.cancelled" if cancelled else "installation.failed"
         record(Entry(kind, Actor(**one.asked_by), "installation", str(one.pk), data))
         if cancelled:
             staged_remove(one)
+    failed_bound()

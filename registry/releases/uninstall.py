@@ -1,9 +1,7 @@
 """Removing a package: its tools go at once, its runs, audit and digests stay."""
 
-import shutil
 from collections.abc import Callable
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -12,6 +10,7 @@ from core.errors import NotFound, ToolHubError
 from registry.config.schema import scope_of
 from registry.models import Archive, Assignment, Package, Release, Tool, ToolVersion, VersionState
 from registry.releases.affected import Affected, affected_by
+from registry.store import release_folder_remove
 from security.acting import By, acting
 from security.vault import secret_remove
 
@@ -60,6 +59,6 @@ def _folders_remove(digests: list[str]) -> Callable[[], None]:
     def remove() -> None:
         for digest in digests:
             if not Release.objects.filter(digest=digest, removed_at=None).exists():
-                shutil.rmtree(settings.DATA / "releases" / digest, ignore_errors=True)
+                release_folder_remove(digest)
 
     return remove

@@ -18,7 +18,8 @@ from execution.runs.states import transition
 from execution.schedules.services import schedule_create
 from security.models import Persona, User
 from registry.installations.models import Installation
-from registry.installations.services import installation_approve, installation_start
+from registry.installations.approval import installation_approve
+from registry.installations.services import installation_start
 from registry.installations.source_form import Source
 from tests.installations import packages
 def until(one, *states):

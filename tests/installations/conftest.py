@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from registry.installations.approval import installation_approve
 from registry.installations.models import Installation
-from registry.installations.services import installation_approve, installation_get, installation_start
+from registry.installations.services import installation_get, installation_start
 from registry.installations.source_form import Source
 from registry.installations.worker import installations_work
 from security.models import User

@@ -1,8 +1,10 @@
-"""The steward rings for what stays queued, and does not fill the broker while nobody could hear."""
+"""The steward rings for what stays queued, without filling the broker, and ends what lost its workers."""
 
 import pytest
 
 from registry.installations import bells, care
+from registry.installations.job import job_claim
+from registry.installations.models import Installation
 from registry.installations.services import installation_start
 from registry.installations.source_form import Source
 from security.models import User
@@ -27,3 +29,19 @@ def test_what_stays_queued_is_rung_for_again_only_after_a_while(
     care.REMINDER.rung -= bells.AGAIN_S
     care.installations_care()
     assert rung == ["install"] * 3
+
+
+def test_what_lost_its_worker_too_often_ends_with_no_step_left_running(admin: User) -> None:
+    one = installation_start(by=admin, source=Source("upload", "greetings.zip"), content=packages.zipped())
+    for attempt in range(1, care.ATTEMPTS_MAX + 1):
+        job = job_claim()
+        assert job is not None
+        job.write(step="fetch", steps=job.step_mark("fetch", "running"))
+        Installation.objects.filter(pk=one.pk).update(lease_ends=0.0)
+        assert care.installations_care() == 1
+        one.refresh_from_db()
+        assert one.status == ("failed" if attempt == care.ATTEMPTS_MAX else "queued")
+    assert one.error["code"] == "WORKER_LOST"
+    [step] = one.steps
+    assert (step["name"], step["status"]) == ("fetch", "failed")
+    assert step["finished_at"]

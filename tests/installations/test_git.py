@@ -1,6 +1,7 @@
 """Packages from git: pinned to a commit, read without a checkout; what could act is refused."""
 
 from collections.abc import Callable, Iterator
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,11 @@ import pytest
 
 from core.actors import SYSTEM
 from core.errors import ToolHubError
+from core.http import names
 from registry.installations.models import Installation
 from registry.installations.services import installation_get, installation_start
 from registry.installations.source_form import Source
+from registry.installations.sources.git_address import address_check
 from registry.installations.sources.git_credentials import credential_set
 from registry.installations.worker import installations_work
 from security.models import User
@@ -148,6 +151,7 @@ REFUSED = [
     "git@example.org:-x; touch /tmp/pwned",
     "https://example.org/r.git\n--upload-pack=x",
     "https://example.org/r.git#x",
+    "https://example.org/r.git?token=x",
 ]
 
 
@@ -157,6 +161,71 @@ def test_an_address_that_is_more_than_an_address_is_refused(fetch_git: Fetch, lo
         fetch_git(location)
     assert refused.value.code == "SOURCE_REFUSED"
     assert not Installation.objects.exists()
+
+
+SSH = [
+    ("ssh://git@code.example.org/team/r.git", 22),
+    ("ssh://git@code.example.org:2222/team/r.git", 2222),
+    ("ssh://git@code.example.org/~team/r.git", 22),
+    ("git@code.example.org:team/r.git", 22),
+    ("git@code.example.org:2222/r.git", 22),
+]
+
+
+@pytest.fixture
+def resolved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A public address for every name."""
+    monkeypatch.setattr(names, "_resolve", lambda host, seconds: [ip_address("93.184.216.34")])
+
+
+@pytest.mark.parametrize(("location", "port"), SSH)
+def test_an_address_by_ssh_is_given_to_git_as_it_is_and_its_own_port_is_guarded(
+    location: str, port: int, settings: Any, resolved: None
+) -> None:
+    settings.HTTP_ALLOW = [f"code.example.org:{port}"]
+    address = address_check(location)
+    assert (address.scheme, address.address, address.host) == ("ssh", location, "code.example.org")
+    assert address.port == port
+    settings.HTTP_ALLOW = ["code.example.org:443"]
+    if port == 22:
+        assert address_check(location).port == 22
+    else:
+        with pytest.raises(ToolHubError) as refused:
+            address_check(location)
+        assert f"port {port}" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "ssh://git@example.org:0/r",
+        "ssh://git@example.org:99999/r",
+        "ssh://git@example.org",
+        "git@example.org:",
+    ],
+)
+def test_what_is_no_address_by_ssh_is_refused(location: str) -> None:
+    with pytest.raises(ToolHubError) as refused:
+        address_check(location)
+    assert refused.value.code == "SOURCE_REFUSED"
+
+
+def test_an_inside_host_by_ssh_is_refused_unless_it_is_allowed_at_that_port(settings: Any) -> None:
+    settings.HTTP_ALLOW = ["127.0.0.1:443"]
+    with pytest.raises(ToolHubError) as refused:
+        address_check("ssh://git@127.0.0.1:2222/r.git")
+    assert refused.value.code == "SOURCE_REFUSED"
+    settings.HTTP_ALLOW = ["127.0.0.1:2222"]
+    assert address_check("ssh://git@127.0.0.1:2222/r.git").port == 2222
+
+
+def test_plain_http_is_for_hosts_that_an_admin_allowed_and_no_others(settings: Any, resolved: None) -> None:
+    settings.HTTP_ALLOW = ["code.example.org:80"]
+    assert address_check("http://code.example.org/r.git").scheme == "http"
+    for location in ("http://other.example.org/r.git", "http://code.example.org:8080/r.git"):
+        with pytest.raises(ToolHubError) as refused:
+            address_check(location)
+        assert refused.value.code == "SOURCE_REFUSED"
 
 
 @pytest.mark.parametrize(
@@ -226,10 +295,11 @@ def test_what_acts_in_a_checkout_does_nothing_here(
     assert not (tmp_path / "pwned").exists()
 
 
-def test_what_git_says_names_no_path_of_this_machine(
-    files_allowed: None, fetch_git: Fetch, tmp_path: Path
+def test_what_git_says_names_no_path_of_this_machine_and_nothing_of_it_stays(
+    files_allowed: None, fetch_git: Fetch, tmp_path: Path, settings: Any
 ) -> None:
     repository(tmp_path / "r", packages.files())
     one = fetch_git(f"file://{tmp_path / 'r'}", "no-such-branch")
     assert one.error["code"] == "SOURCE_FAILED"
-    assert "toolhub-git-" not in said(one)
+    assert str(settings.DATA) not in said(one)
+    assert list((settings.DATA / "fetching").iterdir()) == []

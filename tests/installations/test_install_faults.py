@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from core.actors import SYSTEM
+from registry.installations.approval import installation_approve
 from registry.installations.models import Installation, Staged
-from registry.installations.services import installation_approve, installation_cancel, installation_start
+from registry.installations.services import installation_cancel, installation_start
 from registry.installations.source_form import Source
 from registry.installations.worker import installations_work
 from registry.models import Archive, Package, Release, Tool

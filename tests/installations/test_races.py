@@ -10,11 +10,11 @@ from django.utils import timezone
 from core.errors import Conflict, Denied
 from registry.catalogue import catalogue_sync
 from registry.installations import worker
+from registry.installations.approval import installation_approve
 from registry.installations.care import installations_tidy
 from registry.installations.job import Job, job_claim
 from registry.installations.models import Installation
 from registry.installations.services import (
-    installation_approve,
     installation_cancel,
     installation_get,
     installation_retry,
@@ -100,8 +100,11 @@ def test_a_release_that_comes_back_has_the_lock_that_was_reviewed(admin: User, i
 
 def test_nobody_publishes_into_a_package_of_the_hub(install: Install) -> None:
     catalogue_sync(django_settings.CATALOGUE)
-    one = install(version="99.0.0", name="toolhub-data", tools=[packages.tool("echo")])
-    assert (one.status, one.step, one.error["code"]) == ("failed", "inspect", "ALREADY_REGISTERED")
+    for name in ("toolhub-data", "toolhub-other", "toolhub"):
+        one = install(version="99.0.0", name=name, tools=[packages.tool("echo")])
+        assert (one.status, one.step, one.error["code"]) == ("failed", "verify", "INVALID_MANIFEST")
+        assert one.error["details"]["errors"][0]["pointer"] == "/name"
+    assert install(name="toolhubs").status == "published"
     assert Tool.objects.get(name="echo").active.runner == "builtin"  # type: ignore[union-attr]
 
 

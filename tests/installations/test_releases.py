@@ -8,8 +8,8 @@ from django.test import Client
 
 from audit.models import Event
 from core.errors import Conflict, Denied, InvalidRequest, ToolHubError
+from registry.installations.approval import installation_approve
 from registry.installations.models import Installation
-from registry.installations.services import installation_approve
 from registry.installations.worker import installations_work
 from registry.models import Archive, Assignment, Package, Release, Tool
 from registry.releases.activation import release_activate

@@ -1,12 +1,17 @@
 """Requirements are names and versions, and nothing that acts."""
 
+import sys
+from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
 
 from core.errors import ToolHubError
+from core.programs import Ended, program_run
+from registry import environments
 from registry.environments import environment_build, environment_name, is_locked, lock_make, requirements_read
+from registry.scratch import folder_bytes
 from tests.installations import packages
 from tests.installations.conftest import Install
 
@@ -49,6 +54,8 @@ def test_only_exact_versions_with_hashes_are_a_lock() -> None:
     assert not is_locked(["rich==13.0"])
     assert not is_locked([f"rich>=13.0 {HASH}"])
     assert not is_locked([f"rich==13.* {HASH}"])
+    assert not is_locked([f'rich>=13.0; python_version == "3.11" {HASH}'])
+    assert is_locked([f'rich==13.0; python_version >= "3.11" {HASH}'])
 
 
 def test_a_lock_names_every_package_with_hashes_and_makes_one_environment(
@@ -72,6 +79,31 @@ def test_a_wrong_hash_is_not_installed(settings: Any, tmp_path: Any) -> None:
         environment_build(f"humanize==4.11.0 {HASH}\n", say=lambda line: None, cancelled=Event())
     assert refused.value.code == "DEPENDENCY_MISSING"
     assert list((tmp_path / "environments").iterdir()) == []
+
+
+def test_dependencies_that_grow_too_large_are_stopped_while_they_come(
+    settings: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA = tmp_path
+    lock = lock_make(["humanize==4.11.0"], say=lambda line: None, cancelled=Event())
+    monkeypatch.setattr(environments, "BYTES_MAX", 10_000)
+    with pytest.raises(ToolHubError) as refused:
+        environment_build(lock, say=lambda line: None, cancelled=Event())
+    assert refused.value.code == "RESOURCE_EXCEEDED"
+    assert list((tmp_path / "environments").iterdir()) == []
+
+
+def test_a_program_that_makes_too_much_is_killed_while_it_makes_it(tmp_path: Path) -> None:
+    script = "import time\nfor n in range(1000): open(str(n), 'w').write('x' * 100_000); time.sleep(0.01)"
+    ended = program_run(
+        [sys.executable, "-c", script],
+        folder=tmp_path,
+        seconds=60,
+        cancelled=Event(),
+        is_large=lambda: folder_bytes(tmp_path, 1_000_000) > 1_000_000,
+    )
+    assert ended is Ended.LARGE
+    assert folder_bytes(tmp_path, 1 << 40) < 90_000_000
 
 
 def test_a_package_that_does_not_exist_is_missing() -> None:

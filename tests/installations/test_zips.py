@@ -2,12 +2,14 @@
 
 import io
 import stat
+import time
 import zipfile
 from collections.abc import Callable
 
 import pytest
 
 from core.errors import ToolHubError
+from registry.archives import zips
 from registry.archives.contents import FILES_MAX
 from registry.archives.zips import zip_read, zip_write
 
@@ -59,6 +61,39 @@ def test_a_hostile_archive_is_refused(raw: bytes) -> None:
     with pytest.raises(ToolHubError) as refused:
         zip_read(raw)
     assert refused.value.code == "PACKAGE_REFUSED"
+
+
+def test_an_archive_of_too_many_entries_is_refused_before_it_is_parsed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # 500,000 entries of 46 bytes and a name in the central directory, which says that there is one.
+    entry = b"PK\x01\x02" + bytes(24) + (1).to_bytes(2, "little") + bytes(16) + b"a"
+    for count in (1, 20_000):
+        directory = entry * 500_000
+        end = b"PK\x05\x06" + bytes(4) + count.to_bytes(2, "little") * 2
+        raw = (
+            directory
+            + end
+            + len(directory).to_bytes(4, "little")
+            + bytes(4)
+            + (3).to_bytes(2, "little")
+            + b"end"
+        )
+        monkeypatch.setattr(zips.zipfile, "ZipFile", None)
+        began = time.monotonic()
+        with pytest.raises(ToolHubError) as refused:
+            zip_read(raw)
+        assert "entries" in refused.value.message
+        assert time.monotonic() - began < 1
+
+
+def test_the_form_for_very_large_archives_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)
+    raw = archive(("a", b"1"), ("b", b"2"))
+    assert b"PK\x06\x07" in raw
+    with pytest.raises(ToolHubError) as refused:
+        zip_read(raw)
+    assert "4 GiB" in refused.value.message
 
 
 def test_a_size_that_lies_is_not_believed() -> None:

@@ -5,8 +5,6 @@ repository are entries which we refuse, never something that a file system follo
 """
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +26,9 @@ from registry.installations.job import Job
 from registry.installations.sources.git_address import COMMIT, GitAddress, address_check, ref_check
 from registry.installations.sources.git_credentials import credentials_read
 from registry.installations.sources.source import Fetched
+from registry.scratch import scratch
 
+FETCHING = "fetching"
 FETCH_S = 180.0
 READ_S = 60.0
 PACK_BYTES_MAX = 256 * 1024 * 1024
@@ -110,8 +110,8 @@ def git_fetch(job: Job) -> Fetched:
     one = job.installation
     ref_check(one.ref)
     address = address_check(one.location)
-    folder = Path(tempfile.mkdtemp(prefix="toolhub-git-"))
-    try:
+    # A killed worker's folder holds a key: it is found by its place and removed (folders.py).
+    with scratch(settings.DATA / FETCHING, "git") as folder:
         git = _Git(job, folder, address)
         _credentials(git)
         git.run("init", "--quiet", "--bare", "--template=", str(folder / "repository"), seconds=READ_S)
@@ -126,8 +126,6 @@ def git_fetch(job: Job) -> Fetched:
             raise ToolHubError("The source gave another commit.", code="DIGEST_MISMATCH")
         job.say(f"Commit {commit}")
         return Fetched(_files(git, commit, one.path), {"commit": commit})
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _files(git: _Git, commit: str, path: str) -> dict[str, bytes]:

@@ -14,10 +14,12 @@ from core.http.urls import Url, url_read
 
 REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}")
 COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_SSH = re.compile(
-    r"(?:ssh://)?(?P<user>[a-z_][a-z0-9_-]{0,31})@(?P<host>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)"
-    r"(?P<path>(?:(?<=[a-z0-9])[:/])[A-Za-z0-9._/~+-]{1,400})"
-)
+_USER = r"(?P<user>[a-z_][a-z0-9_-]{0,31})"
+_HOST = r"(?P<host>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)"
+# Two forms: an address with a port perhaps, and that of scp, whose path is relative to the user's home.
+_SSH = re.compile(rf"ssh://{_USER}@{_HOST}(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/[A-Za-z0-9._/~+-]{{1,400}})")
+_SCP = re.compile(rf"{_USER}@{_HOST}:(?P<path>[A-Za-z0-9._/~+][A-Za-z0-9._/~+-]{{0,399}})")
+SSH_PORT = 22
 _FILE = re.compile(r"file:///[A-Za-z0-9._/+-]{1,400}")
 RESOLVE_S = 5.0
 
@@ -45,13 +47,15 @@ def address_shape(text: str) -> None:
     """Raises SOURCE_REFUSED unless the text reads as a repository's address; asks nobody."""
     if _FILE.fullmatch(text) and settings.GIT_FILES and "/../" not in text:
         return
-    if _SSH.fullmatch(text):
+    if _ssh_read(text):
         return
     try:
         url = url_read(text)
     except HttpRefused as error:
         raise refused(str(error)) from error
-    if url.scheme != "https" and not _allowed_plain(url):
+    if "?" in url.target:
+        raise refused("has a query")
+    if url.scheme != "https" and not _may_be_plain(url):
         raise refused("is not https or ssh")
 
 
@@ -60,20 +64,27 @@ def address_check(text: str) -> GitAddress:
     address_shape(text)
     if text.startswith("file://"):
         return GitAddress("file", text, "", 0, ())
-    ssh = _SSH.fullmatch(text)
-    if ssh:
-        path = ssh["path"][1:].removeprefix("/")
-        # What is asked of the network's guard is the same for any scheme: is the host somebody's inside?
-        url = url_read(f"https://{ssh['host']}/")
-        pins = _resolved(url)
-        return GitAddress("ssh", f"ssh://{ssh['user']}@{ssh['host']}/{path}", ssh["host"], 22, pins)
-    url = url_read(text)
+    url = _ssh_read(text) or url_read(text)
     return GitAddress(url.scheme, text, url.host, url.port, _resolved(url))
 
 
-def _allowed_plain(url: Url) -> bool:
-    """Whether an admin allowed this host by name or network, which then goes for plain http, too."""
-    return bool(settings.HTTP_ALLOW)
+def _ssh_read(text: str) -> Url | None:
+    """Host and port of an address by ssh, as the guard of the network asks for them; None for another."""
+    found = _SSH.fullmatch(text) or _SCP.fullmatch(text)
+    if found is None:
+        return None
+    port = int(found.groupdict().get("port") or SSH_PORT)
+    if not 1 <= port <= 65535:
+        raise refused("has a port that does not exist")
+    return Url("ssh", found["host"], port, "/")
+
+
+def _may_be_plain(url: Url) -> bool:
+    """Whether an admin may have allowed plain http there: this host, or a network that it may lie in."""
+    allowed = [allowed_read(entry) for entry in settings.HTTP_ALLOW]
+    return any(
+        (one.network is not None or one.host == url.host) and one.port in (None, url.port) for one in allowed
+    )
 
 
 def _resolved(url: Url) -> tuple[IPAddress, ...]:

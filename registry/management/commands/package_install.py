@@ -8,12 +8,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from core.errors import ToolHubError
 from registry.archives.contents import BYTES_MAX, FILES_MAX, is_left_out
+from registry.installations.approval import installation_approve
 from registry.installations.job import job_claim
 from registry.installations.models import Installation, SourceType, Status
 from registry.installations.review_text import review_text
 from registry.installations.services import (
     folder_contents_zip,
-    installation_approve,
     installation_cancel,
     installation_start,
     system_actor,
