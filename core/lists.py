@@ -19,11 +19,25 @@ class Narrowed:
     without: str
 
 
+@dataclass(frozen=True)
+class Sorting:
+    """By which column a list is ordered, and which way."""
+
+    name: str
+    key: str
+    descending: bool
+
+    @property
+    def given(self) -> str:
+        """As it stands in an address."""
+        return f"-{self.name}" if self.descending else self.name
+
+
 class ListView(ConsoleView, Generic[Row]):
     """A list of rows, each page of it at an address of its own.
 
     A new one says its words here, reads its rows in `rows`, and brings a template that extends
-    `components/list.html` with the block `table`; `filters` and `nothing` where it has them.
+    `components/list.html` with the block `table`; `filters`, `bulk` and `nothing` where it has them.
     """
 
     heading = ""
@@ -36,6 +50,8 @@ class ListView(ConsoleView, Generic[Row]):
     key = "pk"
     descending = True
     ways: ClassVar[tuple[str, str]] = ("Newer", "Older")
+    # Columns by which a person may order the rows, with the unique, indexed key of each.
+    sorts: ClassVar[Mapping[str, str]] = {}
     # Whether the first page follows what happens.
     live = False
 
@@ -49,7 +65,9 @@ class ListView(ConsoleView, Generic[Row]):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The page of rows that the address asks for."""
-        page = page_read(self.rows(request.GET), request.GET, key=self.key, descending=self.descending)
+        sorting = self._sorting(request.GET.get("sort", ""))
+        page = page_read(self.rows(request.GET), request.GET, key=sorting.key, descending=sorting.descending)
+        turned = sorting.key == self.key and sorting.descending != self.descending
         given = {name: request.GET.get(name, "") for name in (*self.filters, *self.linked)}
         return self.show(
             {
@@ -57,7 +75,8 @@ class ListView(ConsoleView, Generic[Row]):
                 "heading": self.heading,
                 "noun": self.noun,
                 "search": self.search,
-                "ways": self.ways,
+                "ways": self.ways[::-1] if turned else self.ways,
+                "sorting": sorting,
                 "live": self.live,
                 "filters": given,
                 "filtered": any(given.values()),
@@ -65,6 +84,14 @@ class ListView(ConsoleView, Generic[Row]):
                 **self.more(page),
             }
         )
+
+    def _sorting(self, given: str) -> Sorting:
+        """What `?sort=name` or `?sort=-name` means; the list's own order where it means nothing."""
+        name = given.removeprefix("-")
+        if name in self.sorts:
+            return Sorting(name, self.sorts[name], given.startswith("-"))
+        own = next((word for word, key in self.sorts.items() if key == self.key), "")
+        return Sorting(own, self.key, self.descending)
 
     def _narrowed(self, name: str, value: str) -> Narrowed:
         params = self.request.GET.copy()

@@ -4,7 +4,7 @@ from django.urls import path
 
 from execution.callbacks.views import RunRedeliver
 from execution.decisions.views import Simulator, SimulatorOptions, ToolCallers
-from execution.runs.views import RunCancel, RunDetail, RunsList
+from execution.runs.views import RunCancel, RunDetail, RunsCancel, RunsList
 from execution.runs.views_again import RunReplay, RunResolve, RunRetry
 from execution.schedules.views import (
     ScheduleDelete,
@@ -19,6 +19,7 @@ urlpatterns = [
     path("tools/<str:name>/try/", ToolTry.as_view(), name="tool_try"),
     path("tools/<str:name>/try/personas/", TryPersonas.as_view(), name="tool_try_personas"),
     path("runs/", RunsList.as_view(), name="runs"),
+    path("runs/cancel/", RunsCancel.as_view(), name="runs_cancel"),
     path("runs/<uuid:run_id>/", RunDetail.as_view(), name="run"),
     path("runs/<uuid:run_id>/cancel/", RunCancel.as_view(), name="run_cancel"),
     path("runs/<uuid:run_id>/resolve/", RunResolve.as_view(), name="run_resolve"),

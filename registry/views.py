@@ -25,6 +25,7 @@ class ToolsList(ListView[Tool]):
     heading, noun, search = "Tools", "tool", "Name of a tool or package"
     filters, linked = ("q", "category"), ("package",)
     key, descending, ways = "name", False, ("Back", "More")
+    sorts = {"name": "name"}
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Tool]:
         """Narrowed by `q`, `category` and `package`."""

@@ -24,6 +24,11 @@ PUBLIC_URL = env.http_url(
 )
 HTTPS = PUBLIC_URL.startswith("https://")
 DEBUG = env.switch("TOOLHUB_DEBUG", False, "Django's debug pages; never in production.")
+STYLE_PAGE = DEBUG | env.switch(
+    "TOOLHUB_STYLE_PAGE",
+    False,
+    "The page /style/ with every component of the pages, for who builds them; on with TOOLHUB_DEBUG, too.",
+)
 SECRET_KEY = env.secret_key(DATA)
 VAULT_KEYS = env.vault_keys(DATA)
 ALLOWED_HOSTS = [

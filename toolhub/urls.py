@@ -9,6 +9,7 @@ from rest_framework.permissions import IsAuthenticated
 # Imported for what it registers; here, because only web processes and the description need it.
 import security.openapi  # noqa: F401
 from core.views_console import ApiDocs, error_codes, theme_set
+from core.views_style import StylePage
 from monitoring.views_overview import Overview
 from registry.views_schemas import manifest_schema
 from security.authentication import TokenAuthentication
@@ -30,6 +31,7 @@ urlpatterns = [
     path("sign-out/", LogoutView.as_view(), name="account_logout"),
     path("account/password/", PasswordChangeView.as_view(), name="account_change_password"),
     path("account/theme/", theme_set, name="theme_set"),
+    path("style/", StylePage.as_view(), name="style"),
     path("", Overview.as_view(), name="overview"),
     path("", include("registry.urls")),
     path("", include("execution.urls")),

@@ -96,6 +96,41 @@ def state(value: str) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
+def column(context: Mapping[str, Any], words: str, name: str, look: str = "") -> SafeString:
+    """The head of a column by which a list can be ordered (core/lists.py, `sorts`); a link turns it round.
+
+    Where the table stands on another page than its list, the head alone.
+    """
+    sorting = context.get("sorting")
+    if sorting is None:
+        return format_html('<th scope="col" class="{}">{}</th>', look, words)
+    active = sorting.name == name
+    way = ("descending" if sorting.descending else "ascending") if active else "none"
+    target = f"-{name}" if active and not sorting.descending else name
+    url = query(context, sort=target)
+    return format_html(
+        '<th scope="col" class="{}" aria-sort="{}"><a class="sorter" href="{}" hx-get="{}" hx-target="#list"'
+        ' hx-select="#list" hx-swap="outerHTML" hx-push-url="true">{}</a></th>',
+        look,
+        way,
+        url,
+        url,
+        words,
+    )
+
+
+@register.simple_tag
+def pick(value: object, what: str) -> SafeString:
+    """A box that chooses a row for what components/bulk.html offers."""
+    return format_html(
+        '<input type="checkbox" class="form-check-input" name="pick" value="{}" form="bulk" data-pick'
+        ' aria-label="Choose {}">',
+        value,
+        what,
+    )
+
+
+@register.simple_tag(takes_context=True)
 def tab(context: Mapping[str, Any], words: str, url_name: str, *args: object) -> SafeString:
     """A link of components/tabs.html; it says when it is the page at hand."""
     url = reverse(url_name, args=args)

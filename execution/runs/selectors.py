@@ -1,5 +1,6 @@
 """Reads runs."""
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -82,6 +83,17 @@ def run_detail(run_id: UUID) -> Run:
     if run is None:
         raise NotFound("There is no such run.")
     return run
+
+
+def runs_stoppable(ids: Iterable[str], most: int = 100) -> list[Run]:
+    """Those of the runs that can still be asked to stop, newest first; what is no run's id is left aside."""
+    wanted = []
+    for text in list(ids)[:most]:
+        with contextlib.suppress(ValueError):
+            wanted.append(UUID(text))
+    stoppable = [status for status in STATUS_GROUPS["open"] if status != Status.OUTCOME_UNKNOWN]
+    rows = Run.objects.select_related("persona").defer("arguments", "request", "result", "resources")
+    return list(rows.filter(pk__in=wanted, status__in=stoppable, cancel_asked_at=None).order_by("-id"))
 
 
 def runs_counts(since: datetime) -> dict[str, int]:

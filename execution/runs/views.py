@@ -18,7 +18,7 @@ from execution.callbacks.state import callback_of
 from execution.models import Run, Status
 from execution.runs.events import event_view
 from execution.runs.replay import replayed_by
-from execution.runs.selectors import STATUS_GROUPS, run_detail, runs_page
+from execution.runs.selectors import STATUS_GROUPS, run_detail, runs_page, runs_stoppable
 from execution.runs.services import run_cancel
 from execution.runs.states import FINAL
 from security.people import person_of
@@ -38,6 +38,7 @@ class RunsList(ListView[Run]):
     heading, noun, search = "Runs", "run", "Id, tool or persona"
     filters = ("q", "tool", "persona", "status", "since")
     live = True
+    sorts = {"made": "pk"}
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Run]:
         """Narrowed by `filters`."""
@@ -114,3 +115,33 @@ class RunCancel(QuestionView):
         else:
             messages.info(request, "The run had its outcome already; nothing was changed.")
         return redirect("run", run_id=run.pk)
+
+
+class RunsCancel(QuestionView):
+    """Asks, then cancels several runs that were chosen on their list."""
+
+    permission = "execution.change_run"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The question, with each run that can still be stopped."""
+        runs = runs_stoppable(request.GET.getlist("pick"))
+        if not runs:
+            messages.info(request, "None of the chosen runs can still be stopped; nothing was changed.")
+            return redirect("runs")
+        touched = [f"{run.tool} by {run.persona.name}, {run.status.replace('_', ' ')} now." for run in runs]
+        touched.append("What a running one has done already is not undone.")
+        title = f"Cancel {len(runs)} run{'s' if len(runs) != 1 else ''}?"
+        picked = ",".join(str(run.pk) for run in runs)
+        return self.ask(
+            Question(
+                title, touched, "Cancel them", reverse("runs"), leave="Keep them", hidden={"picked": picked}
+            )
+        )
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """The act."""
+        by = actor_of(person_of(request))
+        runs = runs_stoppable(request.POST.get("picked", "").split(","))
+        asked = sum(run_cancel(by=by, run=run) for run in runs)
+        messages.success(request, f"{asked} run{'s were' if asked != 1 else ' was'} asked to stop.")
+        return redirect("runs")

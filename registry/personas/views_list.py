@@ -23,6 +23,7 @@ class PersonasList(ListView[Persona]):
     template = "registry/personas_list.html"
     heading, noun, search = "Personas", "persona", "Name of a persona"
     key, descending, ways = "name", False, ("Back", "More")
+    sorts = {"name": "name"}
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Persona]:
         """Narrowed by `q`."""

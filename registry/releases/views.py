@@ -42,6 +42,7 @@ class PackagesList(ListView[Package]):
     heading, noun, search = "Packages", "package", "Name or description"
     filters = ("q", "state")
     key, descending, ways = "name", False, ("Back", "More")
+    sorts = {"name": "name"}
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Package]:
         """Narrowed by `q` and `state`."""

@@ -5,7 +5,7 @@ const EVERY_MS = 3000;
 function isUsed(part) {
   const selection = getSelection();
   const selecting = selection && !selection.isCollapsed && part.contains(selection.anchorNode);
-  const details = part.querySelector("details[open]");
+  const details = part.querySelector("details[open], [data-pick]:checked");
   return selecting || details || part.querySelector(":focus-visible") || document.querySelector("dialog[open]");
 }
 

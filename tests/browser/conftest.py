@@ -43,6 +43,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     env = {
         name: value for name, value in os.environ.items() if not name.startswith(("TOOLHUB_", "PROMETHEUS_"))
     }
+    env["TOOLHUB_STYLE_PAGE"] = "1"
     env["TOOLHUB_DATA"] = str(tmp_path_factory.mktemp("hub") / "data")
     process = subprocess.Popen(
         [sys.executable, "manage.py", "up", "--port", str(port)],

@@ -81,6 +81,7 @@ FIXED = (
     "/runs/",
     "/runs/?status=failed&since=24",
     "/runs/?q=nothing",
+    "/runs/?sort=made",
     "/schedules/",
     "/schedules/?q=nothing",
     "/schedules/new/",
@@ -93,6 +94,7 @@ FIXED = (
     "/sign-out/",
     "/api/docs",
     "/api/docs/errors",
+    "/style/",
     "/nothing/",
 )
 
@@ -134,7 +136,12 @@ def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: Browse
     event = str(page.locator(".rows td a").first.get_attribute("href"))
     page.close()
     runs = [f"/runs/{run}/" for run in (good, bad, rare["waiting"], rare["unknown"])]
-    asked = [f"/runs/{good}/retry/", f"/runs/{rare['waiting']}/cancel/", f"/runs/{rare['unknown']}/resolve/"]
+    asked = [
+        f"/runs/{good}/retry/",
+        f"/runs/{rare['waiting']}/cancel/",
+        f"/runs/cancel/?pick={rare['waiting']}",
+        f"/runs/{rare['unknown']}/resolve/",
+    ]
     schedule = f"/schedules/{rare['schedule']}"
     more = package_pages(rare)
     return [*FIXED, *more, *runs, replayed, *asked, f"{schedule}/switch/", f"{schedule}/delete/", event]
