@@ -165,6 +165,23 @@ class IdempotencyKey(models.Model):
         return self.key
 
 
+class DynamicSchema(models.Model):
+    """The schema of a version's arguments in one context, as the tool's hook made it in a run."""
+
+    # Found by the index of its constraint.
+    tool_version = models.ForeignKey(ToolVersion, on_delete=models.CASCADE, related_name="+", db_index=False)
+    key = models.BinaryField(max_length=32)
+    schema = CanonicalJSONField()
+    run_id = models.UUIDField()
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["tool_version", "key"], name="dynamic_schema_once"),)
+
+    def __str__(self) -> str:
+        return f"schema made in {self.run_id}"
+
+
 class Schedule(models.Model):
     """A call that the hub makes by the clock, under a persona and on somebody's responsibility.
 

@@ -5,6 +5,7 @@ from django.urls import path, re_path
 from core.problems import api_not_found
 from execution.callbacks.api import RunRedeliver
 from execution.decisions.api import DecisionSimulate
+from execution.dynamic.api import ToolSchema
 from execution.operations.api import Execute
 from execution.retry.api import RetryPolicies
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
@@ -39,6 +40,7 @@ urlpatterns = [
     path("tools", ToolList.as_view(), name="api_tools"),
     path("tools/<str:name>", ToolDetail.as_view(), name="api_tool"),
     path("tools/<str:name>/overlay", ToolOverlay.as_view(), name="api_tool_overlay"),
+    path("tools/<str:name>/schema", ToolSchema.as_view(), name="api_tool_schema"),
     path("tools/<str:name>/execute", ToolExecute.as_view(), name="api_tool_execute"),
     path("installations", Installations.as_view(), name="api_installations"),
     path("installations/<uuid:pk>", InstallationDetail.as_view(), name="api_installation"),

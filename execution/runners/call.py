@@ -43,6 +43,9 @@ class Call:
     settings: Settings = NOTHING
     # Takes a part of the result while the tool works; see execution/runs/partials.py.
     emit: Callable[[Any], None] = dropped
+    persona_id: int = 0
+    # Which hook of the tool is to be called in place of the tool.
+    hook: str = ""
     # The start that the run's row has; where there is no row yet, the runner's own is recorded.
     moment: datetime | None = None
     # Monotonic seconds at which the time is up.
@@ -77,4 +80,6 @@ def call_of(run: Run, *, inline: bool, attempt: int) -> Call:
         timeout_ms=run.timeout_ms,
         max_output_bytes=run.max_output_bytes,
         inline=inline,
+        persona_id=run.persona_id,
+        hook=run.request.get("hook", ""),
     )

@@ -16,6 +16,7 @@ from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
 from execution.models import Status
 from execution.runners.bounds import limits_of
 from execution.runners.call import Call
+from execution.runners.dynamic import dynamic_run, schema_given
 from execution.runners.judging import cancelled_error, ended, error_read, failed_error, given, tool_error
 from execution.runners.sandboxed import PACKAGE, Program, exit_failed, run_sandboxed
 from execution.runs.outcomes import Outcome
@@ -40,7 +41,11 @@ main()
 
 
 def run(call: Call) -> Outcome:
-    """Runs a Python tool in the sandbox."""
+    """Runs a Python tool in the sandbox, after what its schema hook says to the arguments."""
+    return dynamic_run(call, _run)
+
+
+def _run(call: Call) -> Outcome:
     lines = _Lines(call)
     outcome = run_sandboxed(call, _program, lambda *end: _judge(lines, *end), lines.take)
     if lines.broken is None:
@@ -76,13 +81,17 @@ def request_of(call: Call) -> dict[str, Any]:
         **call.request.get("context", {}),
     }
     request = {
-        "function": call.version.entry.partition(":")[2],
+        "function": hooks_of(call.version.definition)[call.hook]
+        if call.hook
+        else call.version.entry.partition(":")[2],
         "arguments": dict(call.arguments),
         "context": context,
         "seconds": call.seconds_left(),
     }
     if call.settings.values:
         request["config"] = call.settings.values
+    if call.hook:
+        request["hook"] = call.hook
     if call.version.determinism == "bounded":
         request["fixed"] = _fixed(call)
     return request
@@ -145,7 +154,8 @@ def _judge(lines: _Lines, call: Call, done: Finished, started_at: datetime) -> O
     if said is None:
         return exit_failed(call, done, started_at)
     if "result" in said:
-        return given(call, said["result"], started_at=started_at, duration_ms=done.duration_ms)
+        read = schema_given if call.hook else given
+        return read(call, said["result"], started_at=started_at, duration_ms=done.duration_ms)
     if "error" in said:
         return stopped(Status.FAILED, tool_error(error_read(said["error"])))
     if said.get("cancelled"):

@@ -16,7 +16,7 @@ from security.permissions import actor_of, require
 from security.principals import PersonaPrincipal
 from security.tokens import principal_of_persona
 
-_CARRIED = ("context", "context_data", "hints", "limits", "isolation_level")
+_CARRIED = ("context", "context_data", "hints", "limits", "isolation_level", "hook")
 
 
 def finished_require(run: Run) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from core.errors import ToolHubError
 from core.json.canonical import CanonicalError, canonical
 from execution.callbacks.accept import callback_check
+from execution.dynamic.keep import is_dynamic, problems_by, schema_kept
 from execution.runs.requests import Bounds, CallRequest, bounds_of, isolation_check
 from registry.config.selectors import settings_check
 from registry.models import ToolVersion
@@ -56,13 +57,14 @@ def call_check(
     with what the ledger is to say of it. Raises NotFound (404) and ToolHubError (403, 422).
     """
     # Where some are not known yet, conditions are judged when they are.
-    known = None if open_arguments else request.arguments
+    known = None if open_arguments or request.hook else request.arguments
     found, decision = call_allow(principal, name, request, known, found=found, refuse=refuse)
     version = found.version
     try:
-        _arguments_check(version, request, open_arguments)
-        if not open_arguments and (rules := rules_of(version.definition)):
-            _rules_check(rules, principal, request)
+        if not request.hook:
+            _arguments_check(version, request, open_arguments)
+        if not (open_arguments or request.hook):
+            _values_check(version, principal, request)
         isolation_check(version, request)
         settings_check(version)
         callback_check(principal.persona_id, request.callback_url)
@@ -142,6 +144,21 @@ def _arguments_check(version: ToolVersion, request: CallRequest, open_arguments:
             code="INVALID_ARGUMENTS",
             errors=errors,
         )
+
+
+def _values_check(version: ToolVersion, principal: PersonaPrincipal, request: CallRequest) -> None:
+    """What only tools have that declare it: a schema for the context, where it is known, and rules."""
+    if is_dynamic(version):
+        # Where it is not known, the worker has the tool make it, and holds the arguments to it.
+        kept = schema_kept(version, principal.persona_id, request.recorded())
+        if kept and (problems := problems_by(kept, request.arguments)):
+            raise ToolHubError(
+                f"The arguments do not fit {version.tool.name} in this context: {problems[0]['message']}",
+                code="INVALID_ARGUMENTS",
+                errors=problems,
+            )
+    if rules := rules_of(version.definition):
+        _rules_check(rules, principal, request)
 
 
 def _rules_check(

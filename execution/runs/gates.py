@@ -36,7 +36,9 @@ def judge(run: Run, rights: Rights | None, found: ResolvedTool) -> Outcome | Non
     if rights is None:
         return failure("PERMISSION_DENIED", "Refused before the start: nobody answers for this run.", at=now)
     principal, state = rights
-    decision = call_decide(principal, found, arguments=run.arguments, token_state=state, at=run.created_at)
+    # A hook is called without arguments: nothing that conditions could look at.
+    arguments = None if "hook" in run.request else run.arguments
+    decision = call_decide(principal, found, arguments=arguments, token_state=state, at=run.created_at)
     if decision.allowed:
         return None
     failed = decision.failure

@@ -43,6 +43,8 @@ class CallRequest:
     # The run that this call repeats, and what a replay takes from it (execution/runs/replay.py); as `chain`.
     origin: UUID | None = None
     replay_of: dict[str, str] = field(default_factory=dict)
+    # The tool's hook that is called in place of the tool (execution/dynamic); as `chain`.
+    hook: str = ""
 
     def recorded(self) -> dict[str, Any]:
         """What stands in the run beside the arguments; empty members are left out."""
@@ -55,6 +57,7 @@ class CallRequest:
             "callback_url": self.callback_url,
             "chain": self.chain,
             "replay_of": self.replay_of,
+            "hook": self.hook,
         }
         return {name: value for name, value in members.items() if value}
 

@@ -61,7 +61,7 @@ def run_submit(
     InvalidRequest (422), Conflict (409), Overloaded (503). What is refused leaves an event in
     the ledger and no run.
     """
-    refuse = functools.partial(_refusal_record, principal)
+    refuse = functools.partial(refusal_record, principal)
     checked = call_check(principal, name, request, found=found, refuse=refuse)
     with _refused(refuse, checked.found.name):
         key_check(key)
@@ -99,7 +99,8 @@ def _refused(refuse: Refuse, tool: str) -> Iterator[None]:
         raise
 
 
-def _refusal_record(principal: PersonaPrincipal, tool: str, error: ToolHubError, why: dict[str, Any]) -> None:
+def refusal_record(principal: PersonaPrincipal, tool: str, error: ToolHubError, why: dict[str, Any]) -> None:
+    """Lets the ledger hear of a call that was refused."""
     entry = refused_entry(principal, tool, error.code, why)
     # Names that do not exist are without number: their refusals are counted together.
     counted_as = "" if error.code in {"TOOL_NOT_FOUND", "VERSION_NOT_FOUND"} else tool[:64]

@@ -24,8 +24,8 @@ def nothing_waits() -> Iterator[None]:
 
 
 @pytest.fixture
-def fx_contract(admin: User, persona: Persona) -> None:
-    """The fixture package, published and assigned to the persona."""
+def fx_contract(transactional_db: None, admin: User, persona: Persona) -> None:
+    """The fixture package, published and assigned to the persona. A lease's heart has to see the rows."""
     release = package_publish("fx_contract")
     assignment_create(by=admin, persona=persona, package=release.package)
 

@@ -91,6 +91,28 @@ def fx_spend(ctx: ToolContext, amount: Whole) -> int:
     return amount
 
 
+TABLES = {"a": ["orders", "people"], "b": ["parts"]}
+
+
+def tables_of(ctx: ToolContext) -> dict[str, Any]:
+    """Which tables there are depends on the database of the context."""
+    base = (ctx.context_data or {}).get("db")
+    if base == "broken":
+        return {"type": "object", "properties": {"table": {"$ref": "https://example.org/schema"}}}
+    if base == "none":
+        raise ToolError("FX_NO_DATABASE", "There is no such database.")
+    if base not in TABLES:
+        return {"type": "object"}
+    return {"type": "object", "properties": {"table": {"enum": TABLES[base]}}}
+
+
+@tool(schema=tables_of, timeout_ms=10_000)
+def fx_dyn(ctx: ToolContext, table: Text) -> str:
+    """Reads a table of the database that the context names."""
+    ctx.emit("called")
+    return f"read {table}"
+
+
 class Given(TypedDict):
     attempt: Annotated[int, Field(description="The attempt's number.")]
 

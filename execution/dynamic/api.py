@@ -1,0 +1,77 @@
+"""REST for schemas that depend on the context."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from core.errors import ToolHubError
+from execution.dynamic.services import schema_ask
+from execution.runs.api import result_response
+from execution.runs.openapi import ACCEPTED_ANSWER, CALL, PREFER, answers
+from execution.runs.preferences import manner_read
+from execution.runs.requests import request_read
+from security.principals import caller
+
+MEMBERS = ("version", "context", "context_data", "hints")
+_BODY: dict[str, Any] = {
+    "type": "object",
+    "properties": {name: CALL["properties"][name] for name in MEMBERS},
+    "additionalProperties": False,
+}
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "version": {"type": "string"},
+        "inputSchema": {"type": "object"},
+        "dynamic": {"type": "boolean", "description": "Whether the schema depends on the context."},
+        "cached": {"type": "boolean", "description": "Whether nothing had to be called for it."},
+        "run_id": {
+            "type": ["string", "null"],
+            "format": "uuid",
+            "description": "The run in which the tool's hook made it.",
+        },
+    },
+    "required": ["version", "inputSchema", "dynamic", "cached", "run_id"],
+}
+
+
+class ToolSchema(APIView):
+    """POST tools/{name}/schema."""
+
+    @extend_schema(
+        operation_id="tool_schema",
+        summary="Read the schema of a tool's arguments in a context",
+        description="The context as in a call. A call is held to this schema and to the tool's own. "
+        "Where the tool makes it for each context, its hook is called as a run: 202 while that works, "
+        "and the run's result where it failed.",
+        request={"application/json": _BODY},
+        parameters=[PREFER],
+        responses=answers(
+            {200: OpenApiResponse(_SCHEMA, description="The schema."), 202: ACCEPTED_ANSWER},
+            400,
+            401,
+            403,
+            404,
+            422,
+            503,
+        ),
+    )
+    def post(self, request: Request, name: str) -> HttpResponse | Response:
+        body: Any = request.data
+        if unknown := sorted(set(body) - set(MEMBERS)) if isinstance(body, dict) else []:
+            errors = [{"pointer": f"/{each}", "message": f"Known: {', '.join(MEMBERS)}."} for each in unknown]
+            raise ToolHubError("The request has unknown members.", code="UNKNOWN_MEMBER", errors=errors)
+        asked = schema_ask(
+            principal=caller(request),
+            name=name,
+            request=request_read(body),
+            manner=manner_read(request.headers.get("Prefer", "")),
+        )
+        if asked.schema is None and asked.run is not None:
+            return result_response(asked.run)
+        made = {"version": asked.version, "inputSchema": asked.schema, "dynamic": asked.dynamic}
+        return Response({**made, "cached": asked.cached, "run_id": str(asked.run.pk) if asked.run else None})
