@@ -106,3 +106,18 @@ class Secret(models.Model):
 
     def __str__(self) -> str:
         return f"{self.scope} {self.name}"
+
+
+class OutputPattern(models.Model):
+    """A regular expression (RE2) for what is taken out of every tool's output."""
+
+    name = models.CharField(max_length=80, unique=True)
+    pattern = models.CharField(max_length=200)
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name

@@ -2,8 +2,9 @@
 
 from execution.runners import builtin, command, http, python
 from execution.runners.call import Call, Runner
-from execution.runners.equip import equip
+from execution.runners.equip import equip, redacted
 from execution.runs.outcomes import Outcome
+from security.redaction import hiding
 
 RUNNERS: dict[str, Runner] = {
     "builtin": builtin.run,
@@ -15,7 +16,11 @@ RUNNERS: dict[str, Runner] = {
 
 def call_run(call: Call) -> Outcome:
     """Carries a call out with its tool's runner; never raises for what a tool does."""
-    return equip(call) or RUNNERS[call.runner](call)
+    refused = equip(call)
+    if refused is not None:
+        return refused
+    with hiding(call.redactor):
+        return redacted(call, RUNNERS[call.runner](call))
 
 
 __all__ = ["RUNNERS", "Call", "call_run"]

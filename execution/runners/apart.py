@@ -15,6 +15,7 @@ from execution.runners.call import Call, dropped
 from execution.runners.hands import hand_give
 from execution.runners.judging import cancelled_error, ended, failed_error, timeout_error
 from execution.runs.outcomes import Outcome, failure
+from security.redaction import hiding
 
 log = logging.getLogger(__name__)
 # A tool that was told to stop gets this long before the run ends without it.
@@ -43,12 +44,13 @@ def run_apart(call: Call, work: Work) -> Outcome:
 
 
 def _work_apart(call: Call, work: Work, done: SimpleQueue[Outcome]) -> None:
-    try:
-        outcome = work(call)
-    except BaseException as error:
-        log.exception("%s failed", call.tool)
-        message = failed_error(call, type(error).__name__)["message"]
-        outcome = failure("EXECUTION_FAILED", message, at=datetime.now(UTC))
+    with hiding(call.redactor):
+        try:
+            outcome = work(call)
+        except BaseException as error:
+            log.exception("%s failed", call.tool)
+            message = failed_error(call, type(error).__name__)["message"]
+            outcome = failure("EXECUTION_FAILED", message, at=datetime.now(UTC))
     done.put(outcome)
     if call.emit is not dropped:
         try:

@@ -12,6 +12,7 @@ from execution.models import Run
 from execution.runs.outcomes import Outcome
 from registry.config.selectors import NOTHING, Settings
 from registry.models import ToolVersion
+from security.redaction import Redactor
 
 
 def dropped(partial: Any) -> None:
@@ -41,6 +42,8 @@ class Call:
     lost: bool = False
     # What the tool gets of its package's settings; see execution/runners/equip.py.
     settings: Settings = NOTHING
+    # Takes secrets out of what the tool says; None where there is nothing to be taken out.
+    redactor: Redactor | None = None
     # Takes a part of the result while the tool works; see execution/runs/partials.py.
     emit: Callable[[Any], None] = dropped
     persona_id: int = 0

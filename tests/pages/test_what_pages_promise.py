@@ -29,6 +29,7 @@ PAGES = {
     "/audit/{event}/": "audit.view_event",
     "/settings/sandbox/": "security.view_user",
     "/settings/secrets/": "security.view_secret",
+    "/settings/filters/": "security.view_outputpattern",
     "/api/docs": "",
     "/account/password/": "",
 }

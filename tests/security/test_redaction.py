@@ -1,0 +1,100 @@
+"""What is taken out of outputs: secrets in every form that they may be written in, and what patterns match."""
+
+import base64
+import html
+import json
+import logging
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from security.patterns import pattern_compile
+from security.redaction import MARK, Redactor, hiding
+
+SECRET = 'p@ss w/rd"<ü>&7'
+here = Redactor([SECRET])
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        SECRET,
+        json.dumps(SECRET)[1:-1],
+        json.dumps(SECRET, ensure_ascii=False)[1:-1],
+        repr(SECRET)[1:-1],
+        quote(SECRET, safe=""),
+        quote(SECRET),
+        quote_plus(SECRET),
+        quote(SECRET, safe="").replace("%3C", "%3c").replace("%C3%BC", "%c3%bc").replace("%2F", "%2f"),
+        SECRET.encode().hex(),
+        SECRET.encode().hex().upper(),
+        html.escape(SECRET),
+    ],
+)
+def test_every_way_to_write_it_is_found(written: str) -> None:
+    assert here.text(f"before {written} after") == f"before {MARK} after"
+
+
+@given(st.text(min_size=8, max_size=40), st.binary(max_size=7), st.binary(max_size=7), st.booleans())
+def test_base64_of_a_text_around_it_tells_nothing(
+    secret: str, before: bytes, after: bytes, safe: bool
+) -> None:
+    encode = base64.urlsafe_b64encode if safe else base64.b64encode
+    told = Redactor([secret]).text(encode(before + secret.encode() + after).decode())
+    assert MARK in told
+    left = told.replace(MARK, "")
+    # What is left holds the neighbours, and less than a byte of the secret at each end.
+    assert len(left) <= (len(before) + len(after)) * 8 // 6 + 8
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_what_has_nothing_of_it_is_left_as_it_is(value: Any) -> None:
+    assert Redactor(["hunter2-hunter2"]).value(value) is value
+
+
+def test_values_are_searched_to_the_ground() -> None:
+    numbers = Redactor(["123456789", "hunter2-hunter2"])
+    value = {
+        "a": [1, 123456789, 1234567891.5, True],
+        "hunter2-hunter2": {"b": "xhunter2-hunter2x"},
+        "c": None,
+    }
+    assert numbers.value(value) == {"a": [1, MARK, MARK, True], MARK: {"b": f"x{MARK}x"}, "c": None}
+
+
+def test_the_longer_of_two_secrets_is_not_cut_by_the_shorter() -> None:
+    assert Redactor(["hunter2-", "hunter2-hunter2"]).text("hunter2-hunter2") == MARK
+
+
+def test_patterns_take_out_all_that_they_match() -> None:
+    patterns = Redactor((), [pattern_compile(r"bill_[0-9a-f]{8}"), pattern_compile(r"(?i)internal-\d+")])
+    text = "a bill_0123abcd b bill_ffffffff, INTERNAL-7 ü"
+    assert patterns.text(text) == f"a {MARK} b {MARK}, {MARK} ü"
+
+
+def test_a_long_text_is_searched_in_time() -> None:
+    text = "a" * 1_000_000
+    assert Redactor(["hunter2-hunter2"], [pattern_compile("(a|aa)+$b")]).text(text) == text
+
+
+def test_records_are_made_without_it_whoever_logs(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    log = logging.getLogger("some.library")
+    with hiding(here):
+        log.info("key %s", SECRET)
+        try:
+            raise RuntimeError(SECRET)
+        except RuntimeError:
+            log.exception("failed", stack_info=True)
+    log.info("outside %s", "plain")
+    assert SECRET not in caplog.text
+    assert "RuntimeError: [redacted]" in caplog.text
+    assert caplog.records[-1].args == ("plain",)
