@@ -1,5 +1,7 @@
 """The page of the vault: which secrets there are, who set them, and the credentials of git servers."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -16,6 +18,7 @@ from registry.installations.sources.git_credentials import (
     credential_remove,
     credential_set,
 )
+from registry.installations.sources.git_keys import key_set
 from security.models import Secret
 from security.people import person_of
 
@@ -38,6 +41,37 @@ class CredentialForm(ConsoleForm):
     )
 
 
+class UnshownArea(forms.Textarea):
+    """A text of several lines that a page never gives back, even one that does not fit."""
+
+    def format_value(self, value: Any) -> str:
+        """Nothing."""
+        return ""
+
+
+class KeyForm(ConsoleForm):
+    """A key for a git server by ssh."""
+
+    prefix = "ssh"
+    server = forms.CharField(
+        max_length=200,
+        widget=forms.TextInput(attrs={"placeholder": "ssh://code.example.org"}),
+        help_text="Only this server is shown it.",
+    )
+    key = forms.CharField(
+        label="Private key",
+        max_length=12_000,
+        widget=UnshownArea(attrs={"rows": 4, "autocomplete": "off", "spellcheck": "false"}),
+        help_text="Without a passphrase. Kept in the vault; it is not shown again.",
+    )
+    host_keys = forms.CharField(
+        label="The server's public keys",
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+        help_text="A line each, as the server's people publish them: ssh-ed25519 AAAA…",
+    )
+
+
 class Secrets(ConsoleView):
     """All of the vault by place and name."""
 
@@ -46,22 +80,30 @@ class Secrets(ConsoleView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The page."""
-        return self._show(CredentialForm())
+        return self._show(CredentialForm(), KeyForm())
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Keeps credentials, or shows what is wrong."""
-        form = CredentialForm(request.POST)
         by = person_of(request)
-        form.attempt(lambda: credential_set(by=by, **form.cleaned_data))
+        form: CredentialForm | KeyForm
+        if "ssh-server" in request.POST:
+            form = key = KeyForm(request.POST)
+            form.attempt(lambda: key_set(by=by, **key.cleaned_data))
+        else:
+            form = credential = CredentialForm(request.POST)
+            form.attempt(lambda: credential_set(by=by, **credential.cleaned_data))
+        if form.errors and isinstance(form, KeyForm):
+            return self._show(CredentialForm(), form, status=422)
         if form.errors:
-            return self._show(form, status=422)
+            return self._show(form, KeyForm(), status=422)
         messages.success(request, f"The credentials for {form.cleaned_data['server']} are kept.")
         return redirect("secrets")
 
-    def _show(self, form: CredentialForm, status: int = 200) -> HttpResponse:
+    def _show(self, form: ConsoleForm, key_form: ConsoleForm, status: int = 200) -> HttpResponse:
         rows = Secret.objects.defer("sealed").order_by("scope", "name")
         context = {
             "form": form,
+            "key_form": key_form,
             "servers": [row for row in rows if row.scope == SCOPE],
             "packages": [
                 (row, row.scope.removeprefix("package:")) for row in rows if row.scope.startswith("package:")

@@ -5,6 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from registry.installations.models import Installation
+from registry.installations.sources.git_keys import Identity, identity_of
 from registry.models import Package, Release
 from tests.installations import packages
 from tests.installations.conftest import Install, fetch, install
@@ -114,3 +115,22 @@ def test_the_files_can_be_read_before_they_are_published_and_all_tools_are_shown
     assert "greetings.py" in first
     staged = eyes.get(reverse("installation_zip", args=[one.pk]))
     assert staged.content == packages.zipped(tools=tools)
+
+
+def test_a_key_for_a_server_by_ssh_is_set_on_the_page_and_never_given_back(eyes: Client) -> None:
+    here = reverse("secrets")
+    key = "-----BEGIN OPENSSH PRIVATE KEY-----\r\nc3dvcmRmaXNo\r\n-----END OPENSSH PRIVATE KEY-----\r\n"
+    given = {"ssh-server": "ssh://code.example.org:22", "ssh-key": key, "ssh-host_keys": "ssh-ed25519 short"}
+    wrong = eyes.post(here, given)
+    assert wrong.status_code == 422
+    assert b"c3dvcmRmaXNo" not in wrong.content
+    assert b"a line each, such as" in wrong.content
+    given["ssh-host_keys"] = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIdQ2gWm"
+    assert eyes.post(here, given).status_code == 302
+    page = eyes.get(here).content
+    assert b"ssh://code.example.org" in page
+    assert b"c3dvcmRmaXNo" not in page
+    assert identity_of("code.example.org", 22) == Identity(
+        key.replace("\r\n", "\n").strip(),
+        "code.example.org ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIdQ2gWm\n",
+    )

@@ -25,6 +25,7 @@ from registry.archives.contents import (
 from registry.installations.job import Job
 from registry.installations.sources.git_address import COMMIT, GitAddress, address_check, ref_check
 from registry.installations.sources.git_credentials import credentials_read
+from registry.installations.sources.git_keys import identity_of
 from registry.installations.sources.source import Fetched
 from registry.scratch import scratch
 
@@ -190,8 +191,9 @@ def _credentials(git: _Git) -> None:
         store = _private(git.folder / "credentials", "\n".join(mine) + "\n")
         git.options["credential.helper"] = f"store --file={store}"
     if address.scheme == "ssh":
-        key = _private(git.folder / "key", settings.GIT_SSH_KEY.strip() + "\n")
-        hosts = _private(git.folder / "hosts", settings.GIT_KNOWN_HOSTS.strip() + "\n")
+        identity = identity_of(address.host, address.port)
+        key = _private(git.folder / "key", identity.key + "\n")
+        hosts = _private(git.folder / "hosts", identity.hosts)
         options = (
             f"-F none -i {key} -o IdentitiesOnly=yes -o BatchMode=yes -o StrictHostKeyChecking=yes"
             f" -o UserKnownHostsFile={hosts} -o GlobalKnownHostsFile=none -o ProxyCommand=none"

@@ -46,7 +46,9 @@ def credentials_listed() -> Mapping[str, Secret]:
 def credentials_read() -> list[str]:
     """Lines as git's store has them. Raises ToolHubError SOURCE_FAILED without the vault's key."""
     try:
-        return list(secrets_read(SCOPE).values())
+        # Keys for servers by ssh are there, too (git_keys.py).
+        kept = secrets_read(SCOPE)
+        return [line for server, line in kept.items() if not server.startswith("ssh:")]
     except Unsealable as error:
         message = "The credentials in the vault cannot be opened: a key of TOOLHUB_VAULT_KEYS is missing."
         raise ToolHubError(message, code="SOURCE_FAILED") from error
