@@ -20,6 +20,7 @@ from execution.runs.finish import run_finish
 from execution.runs.outcomes import success
 from execution.runs.worker import queue_work, run_carry_out
 from registry.models import Package
+from security.patterns import patterns_now
 from security.services import grant_create
 from tests.execution.fixtures import MakeRun
 
@@ -177,6 +178,7 @@ def test_a_run_costs_a_worker_three_statements_and_two_commits(
         pytest.skip("SQLite is served by the ORM")
     for _ in range(5):
         make_run(events_count=1)
+    patterns_now()  # which each process reads every five seconds
     statements: list[str] = []
     execute = hotpath.statement_execute
 
