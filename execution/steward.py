@@ -13,6 +13,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from audit.denials import denials_flush
 from core.outage import database_failure_log
 from execution.dynamic.keep import schemas_expire
+from execution.memory.services import memory_expire
 from execution.retry.wait import retries_due
 from execution.runs.bells import Bells
 from execution.runs.expiry import payloads_expire_some
@@ -46,6 +47,7 @@ def duties() -> list[Duty]:
         Duty("payloads", 5.0, payloads_expire_some),
         Duty("keys", 600.0, keys_expire),
         Duty("schemas", 600.0, schemas_expire),
+        Duty("memory", 60.0, memory_expire),
         Duty("installations", 2.0, installations_care),
         Duty("staged", 60.0, installations_tidy),
         Duty("folders", 60.0, folders_tidy_in_turn),

@@ -6,6 +6,7 @@ from core.problems import api_not_found
 from execution.callbacks.api import RunRedeliver
 from execution.decisions.api import DecisionSimulate
 from execution.dynamic.api import ToolSchema
+from execution.memory.api import LoopDetail, MemoryItem, MemoryKeys, SessionDetail, Sessions
 from execution.operations.api import Execute
 from execution.retry.api import RetryPolicies
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
@@ -48,6 +49,11 @@ urlpatterns = [
     path("installations/<uuid:pk>/approve", InstallationApprove.as_view(), name="api_installation_approve"),
     path("installations/<uuid:pk>/cancel", InstallationCancel.as_view(), name="api_installation_cancel"),
     path("installations/<uuid:pk>/retry", InstallationRetry.as_view(), name="api_installation_retry"),
+    path("memory/<str:scope>", MemoryKeys.as_view(), name="api_memory"),
+    path("memory/<str:scope>/<path:key>", MemoryItem.as_view(), name="api_memory_item"),
+    path("sessions", Sessions.as_view(), name="api_sessions"),
+    path("sessions/<str:session_id>", SessionDetail.as_view(), name="api_session"),
+    path("sessions/<str:session_id>/loops/<str:loop_id>", LoopDetail.as_view(), name="api_session_loop"),
     path("retry-policies", RetryPolicies.as_view(), name="api_retry_policies"),
     path("packages", Packages.as_view(), name="api_packages"),
     path("packages/<str:name>", PackageDetail.as_view(), name="api_package"),

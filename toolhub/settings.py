@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "execution",
     "registry",
     "registry.installations",
+    "execution.memory",
     "security",
     "audit",
     "core",
@@ -304,6 +305,27 @@ WAIT_DEFAULT_S = 30
 WAIT_MAX_S = 120
 LEASE_S = env.integer(
     "TOOLHUB_LEASE_S", 30, "Lease of a run, in seconds; a beat comes every sixth of it.", least=3, most=3600
+)
+SESSION_HOURS = env.integer(
+    "TOOLHUB_SESSION_HOURS",
+    24,
+    "Hours without a write after which an agent's session is over and its memory is gone, but for long-term.",
+    least=1,
+    most=8_760,
+)
+MEMORY_KEYS_MAX = env.integer(
+    "TOOLHUB_MEMORY_KEYS_MAX",
+    1_000,
+    "Keys that one scope of memory may hold for a session, or for a persona.",
+    least=1,
+    most=1_000_000,
+)
+MEMORY_BYTES_MAX = env.integer(
+    "TOOLHUB_MEMORY_BYTES_MAX",
+    1_048_576,
+    "Bytes that one scope of memory may hold for a session, or for a persona.",
+    least=1_024,
+    most=1_073_741_824,
 )
 PAYLOAD_DAYS = env.integer(
     "TOOLHUB_PAYLOAD_DAYS",

@@ -14,6 +14,7 @@ def greet(name: Annotated[str, Field(description="Whom to greet.")]) -> str:
 
 from toolhub_sdk.context import CancelSignal, Clock, FixedClock, SystemClock, ToolContext
 from toolhub_sdk.errors import Cancelled, ToolError
+from toolhub_sdk.memory import Memory
 from toolhub_sdk.normalise import normalise
 from toolhub_sdk.package import Package, manifest_of
 from toolhub_sdk.schema import Field
@@ -30,6 +31,7 @@ __all__ = [
     "Field",
     "FixedClock",
     "Limits",
+    "Memory",
     "Package",
     "Rule",
     "StrictJSONError",

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Protocol
 
 from toolhub_sdk.errors import Cancelled
+from toolhub_sdk.memory import Memory
 from toolhub_sdk.normalise import normalise
 from toolhub_sdk.strict_json import JSON
 
@@ -61,7 +62,8 @@ class ToolContext:
     caller's JSON; `attempt` counts from 1. A tool whose determinism is bounded takes time from `clock` and
     chance from `random` only. `deadline` is in seconds of `time.monotonic()`, None without one. `degraded`
     holds the descriptions of the preconditions that failed without being critical. `config` has the package's
-    settings and `secrets` those that the manifest marks as secret, both by name.
+    settings and `secrets` those that the manifest marks as secret, both by name. `memory` holds the keys that
+    the contract names.
     """
 
     run_id: str = "default"
@@ -83,6 +85,7 @@ class ToolContext:
     degraded: Sequence[str] = ()
     config: Mapping[str, JSON] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    memory: Memory = field(default_factory=Memory)
     on_log: Callable[[str, Mapping[str, Any]], None] = _log
     on_emit: Callable[[JSON], None] = _log_partial
 

@@ -1,12 +1,13 @@
 """The way into a Python tool inside a sandbox: one request on standard input, lines of JSON back.
 
-The request is `{function, arguments, context, config, fixed, seconds}`; `fixed` holds time and seed where
-the tool's time and chance are the run's. With `"hook": "schema"` the function is the tool's schema hook.
-Secrets come on the descriptor that TOOLHUB_SECRETS_FD names. The module is imported before the request is
-there, as that takes longest. The lines are `{"emit": …}`, `{"log": message, "fields": …}` and at last one of
-`{"result": …}`, `{"error": …}`, `{"cancelled": true}`, `{"failed": kind}` and `{"exceeded": "memory"}`. They
-go to a descriptor that programs of the tool do not inherit; what the tool prints goes to the log, which is
-standard error.
+The request is `{function, arguments, context, config, memory, fixed, seconds}`; `memory` is `{found,
+named}` where the contract names keys, `fixed` holds time and seed where the tool's time and chance are the
+run's. With `"hook": "schema"` the function is the tool's schema hook. Secrets come on the descriptor that
+TOOLHUB_SECRETS_FD names. The module is imported before the request is there, as that takes longest. The
+lines are `{"emit": …}`, `{"log": message, "fields": …}` and at last one of `{"result": …}`, with `memory`
+where it was changed, `{"error": …}`, `{"cancelled": true}`, `{"failed": kind}` and `{"exceeded":
+"memory"}`. They go to a descriptor that programs of the tool do not inherit; what the tool prints goes to
+the log, which is standard error.
 """
 
 import importlib
@@ -27,6 +28,7 @@ from typing import Any
 from toolhub_sdk.context import FixedClock, ToolContext
 from toolhub_sdk.errors import Cancelled, ToolError
 from toolhub_sdk.hooks import Hook, schema_make, shutdown_all
+from toolhub_sdk.memory import Memory
 from toolhub_sdk.normalise import normalise
 from toolhub_sdk.tool import call, spec_of
 
@@ -129,7 +131,8 @@ def answer(
         context = _context(request, told, write)
         if request.get("hook") == "schema":
             return {"result": schema_make(function, context)}
-        return {"result": call(function, request["arguments"], context)}
+        result = call(function, request["arguments"], context)
+        return {"result": result, **({"memory": changes} if (changes := context.memory.changes) else {})}
     except Cancelled:
         return {"cancelled": True} if told.is_set() else {"failed": "Cancelled"}
     except ToolError as error:
@@ -153,6 +156,8 @@ def _context(
         secrets=request.get("secrets", {}),
         **request["context"],
     )
+    if memory := request.get("memory"):
+        context.memory = Memory(memory["found"], memory["named"])
     if fixed := request.get("fixed"):
         context.clock = FixedClock(datetime.fromisoformat(fixed["now"]))
         context.random = random.Random(int(fixed["seed"]))  # noqa: S311 - it has to repeat

@@ -113,7 +113,7 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
 
 def _contract(spec: ToolSpec) -> dict[str, Any]:
     hooks = {kind: hook.__name__ for kind, hook in spec.hooks.items()}
-    more: dict[str, Any] = {"preconditions": spec.preconditions, "effects": spec.effects}
+    more: dict[str, Any] = {name: getattr(spec, name) for name in ("memory", "preconditions", "effects")}
     more["retry"] = None if spec.retry == "NONE" else spec.retry
     validators = [_rule(each) for each in spec.validators]
     return {

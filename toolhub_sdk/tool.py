@@ -10,6 +10,7 @@ from toolhub_sdk.context import ToolContext
 from toolhub_sdk.convert import Converter, converted, converter_of
 from toolhub_sdk.errors import ToolError
 from toolhub_sdk.hooks import Hook, arguments_judge, hooks_read
+from toolhub_sdk.memory import Scope
 from toolhub_sdk.normalise import normalise
 from toolhub_sdk.schema import Schema, input_schema, output_schema, parameters_of
 from toolhub_sdk.strict_json import JSON
@@ -75,6 +76,7 @@ class ToolSpec:
     max_output_bytes: int
     isolation: Isolation
     network: tuple[str, ...]
+    memory: Mapping[Scope, Sequence[str]]
     preconditions: tuple[Mapping[str, Any], ...]
     effects: tuple[Mapping[str, Any], ...]
     retry: str | Mapping[str, Any]
@@ -120,6 +122,7 @@ def tool(
     errors: Sequence[DeclaredError] = (),
     isolation: Isolation = "strict",
     network: Sequence[str] = (),
+    memory: Mapping[Scope, Sequence[str]] | None = None,
     preconditions: Sequence[Mapping[str, Any]] = (),
     effects: Sequence[Mapping[str, Any]] = (),
     retry: str | Mapping[str, Any] = "NONE",
@@ -131,10 +134,11 @@ def tool(
     """Makes a typed function a tool; the function stays as it is and can be called.
 
     The description is the docstring, the schemas come from the annotations, a parameter of type ToolContext
-    gets the run's context. `network` lists the `host:port` it may reach; `retry` is NONE, QUICK, STANDARD,
-    AGGRESSIVE or a policy; it, `preconditions` and `effects` are as in `toolhub.json`. `validate`, `schema`
-    and `shutdown` are functions of the module (see docs/authoring.md). Raises TypeError for annotations that
-    have no schema and for a hook that is none, ValueError for a malformed contract.
+    gets the run's context. `network` lists the `host:port` it may reach, `memory` the keys that it uses, by
+    scope; `retry` is NONE, QUICK, STANDARD, AGGRESSIVE or a policy; it, `preconditions` and `effects` are as
+    in `toolhub.json`. `validate`, `schema` and `shutdown` are functions of the module, see docs/authoring.md.
+    Raises TypeError for annotations that have no schema and for a hook that is none, ValueError for a
+    malformed contract.
     """
     if not (name is None or isinstance(name, str)):
         raise TypeError("Write @tool() with parentheses.")
@@ -158,6 +162,7 @@ def tool(
             max_output_bytes=max_output_bytes,
             isolation=isolation,
             network=tuple(network),
+            memory=dict(memory or {}),
             preconditions=tuple(preconditions),
             effects=tuple(effects),
             retry=retry,

@@ -15,8 +15,8 @@ def delay_ms(backoff: Mapping[str, Any], failed: int, chance: Chance = random.un
     """
     if backoff["type"] == "jittered":
         base = delay_ms(backoff["base"], failed, chance)
-        return max(0, round(base + chance(-1.0, 1.0) * base * backoff["jitter"]))
-    return round(min(_grown(backoff, failed - 1), backoff.get("maxDelay", math.inf)))
+        return max(0, round(base + chance(-1.0, 1.0) * base * float(backoff["jitter"])))
+    return round(min(_grown(backoff, failed - 1), float(backoff.get("maxDelay", math.inf))))
 
 
 def _grown(backoff: Mapping[str, Any], times: int) -> float:

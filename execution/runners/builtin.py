@@ -24,10 +24,11 @@ from execution.runners.judging import (
     checked,
     ended,
     failed_error,
+    remembered,
     tool_error,
 )
 from execution.runs.outcomes import Outcome, success
-from toolhub_sdk import Cancelled, FixedClock, ToolContext, ToolError
+from toolhub_sdk import Cancelled, FixedClock, Memory, ToolContext, ToolError
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +65,8 @@ def _context(call: Call, started_at: datetime) -> ToolContext:
         secrets=call.settings.secrets,
         **given,
     )
+    if call.memory is not None:
+        context.memory = Memory(call.memory["found"], call.memory["named"])
     if call.version.determinism == "bounded":
         recorded = call.request.get("replay_of", {})
         at = recorded.get("started_at")
@@ -88,7 +91,8 @@ def _judge(call: Call, started_at: datetime, begun: float) -> Outcome:
         return ended(status, error, started_at=started_at, duration_ms=_ms(begun))
 
     try:
-        data = toolhub_sdk.call(_function(call.version.entry), call.arguments, _context(call, started_at))
+        context = _context(call, started_at)
+        data = toolhub_sdk.call(_function(call.version.entry), call.arguments, context)
         done = success(data, started_at=started_at, ended_at=datetime.now(UTC), duration_ms=_ms(begun))
     except Cancelled:
         if call.cancelled.is_set():
@@ -101,7 +105,8 @@ def _judge(call: Call, started_at: datetime, begun: float) -> Outcome:
     except (Exception, SystemExit) as error:  # a tool may not end the process that serves others
         log.exception("%s failed", call.tool)
         return stopped(Status.FAILED, failed_error(call, type(error).__name__))
-    return checked(call, done)
+    made = checked(call, done)
+    return remembered(call, made, context.memory.changes) if call.memory else made
 
 
 def _ms(begun: float) -> float:

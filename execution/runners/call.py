@@ -51,6 +51,8 @@ class Call:
     hook: str = ""
     # The start that the run's row has; where there is no row yet, the runner's own is recorded.
     moment: datetime | None = None
+    # `{found, named}` of memory, where the contract names keys.
+    memory: Mapping[str, Any] | None = None
     # Monotonic seconds at which the time is up.
     deadline: float = 0.0
 

@@ -8,6 +8,7 @@ from typing import Any
 from core.codes import CODES
 from core.errors import ToolHubError
 from core.json.canonical import canonical
+from execution.memory.changes import Change
 from execution.models import Status
 from execution.runners.call import Call, dropped
 from execution.runs.outcomes import Outcome
@@ -43,15 +44,22 @@ def redacted(call: Call, outcome: Outcome) -> Outcome:
         return outcome
     data, error = redactor.value(outcome.data), _told(redactor, outcome.error)
     warnings = redactor.value(outcome.warnings)
-    if data is outcome.data and error is outcome.error and warnings is outcome.warnings:
+    memory = tuple(_kept(redactor, change) for change in outcome.memory)
+    same = data is outcome.data and error is outcome.error and warnings is outcome.warnings
+    if same and memory == outcome.memory:
         return outcome
     return dataclasses.replace(
         outcome,
         data=data,
         encoded=canonical(data) if outcome.encoded else b"",
         error=error,
+        memory=memory,
         warnings=(*warnings, TAKEN_OUT),
     )
+
+
+def _kept(redactor: Redactor, change: Change) -> Change:
+    return dataclasses.replace(change, key=redactor.text(change.key), value=redactor.value(change.value))
 
 
 def _told(redactor: Redactor, error: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

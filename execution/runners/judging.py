@@ -8,6 +8,7 @@ from typing import Any
 import toolhub_sdk
 from core.errors import error_object
 from core.json.canonical import CanonicalError
+from execution.memory.changes import UnfitChange, changes_read
 from execution.models import Status
 from execution.runners.call import Call
 from execution.runs.outcomes import Outcome, failure, success
@@ -75,6 +76,17 @@ def given(call: Call, data: Any, *, started_at: datetime, duration_ms: float) ->
         wrong = error_object("INVALID_OUTPUT", f"The result is not JSON: {error}")
         return ended(Status.FAILED, wrong, started_at=started_at, duration_ms=duration_ms)
     return checked(call, done)
+
+
+def remembered(call: Call, done: Outcome, said: Any) -> Outcome:
+    """The outcome with the changes of memory that the tool asks for; a failure where it may not."""
+    if done.status is not Status.COMPLETED:
+        return done
+    try:
+        changes = changes_read(said, (call.memory or {}).get("named", {}))
+    except UnfitChange as unfit:
+        return _unfit(done, failure("INVALID_OUTPUT", str(unfit), at=done.ended_at))
+    return dataclasses.replace(done, memory=changes)
 
 
 def _plain(error: ToolError) -> dict[str, Any]:

@@ -17,7 +17,15 @@ from execution.models import Status
 from execution.runners.bounds import limits_of
 from execution.runners.call import Call
 from execution.runners.dynamic import dynamic_run, schema_given
-from execution.runners.judging import cancelled_error, ended, error_read, failed_error, given, tool_error
+from execution.runners.judging import (
+    cancelled_error,
+    ended,
+    error_read,
+    failed_error,
+    given,
+    remembered,
+    tool_error,
+)
 from execution.runners.sandboxed import PACKAGE, Program, exit_failed, run_sandboxed
 from execution.runs.outcomes import Outcome
 from registry.contracts import hooks_of
@@ -92,6 +100,8 @@ def request_of(call: Call) -> dict[str, Any]:
         request["config"] = call.settings.values
     if call.hook:
         request["hook"] = call.hook
+    if call.memory is not None:
+        request["memory"] = call.memory
     if call.version.determinism == "bounded":
         request["fixed"] = _fixed(call)
     return request
@@ -155,7 +165,8 @@ def _judge(lines: _Lines, call: Call, done: Finished, started_at: datetime) -> O
         return exit_failed(call, done, started_at)
     if "result" in said:
         read = schema_given if call.hook else given
-        return read(call, said["result"], started_at=started_at, duration_ms=done.duration_ms)
+        made = read(call, said["result"], started_at=started_at, duration_ms=done.duration_ms)
+        return remembered(call, made, said["memory"]) if "memory" in said else made
     if "error" in said:
         return stopped(Status.FAILED, tool_error(error_read(said["error"])))
     if said.get("cancelled"):

@@ -28,6 +28,7 @@ def trial(version: ToolVersion, arguments: Mapping[str, Any], cancelled: Event) 
         max_output_bytes=version.max_output_bytes,
         inline=False,
         cancelled=cancelled,
+        memory={"found": {}, "named": version.declared["memory"]} if "memory" in version.extras else None,
     )
     outcome = call_run(call)
     error = None if outcome.status is Status.COMPLETED else outcome.error

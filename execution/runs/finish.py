@@ -1,5 +1,6 @@
 """Finishing: the outcome of a run, written once, under the lease."""
 
+import functools
 import logging
 import time
 from uuid import UUID
@@ -12,6 +13,7 @@ from audit.ledger import event_row, rows_write
 from core.actors import SYSTEM, Actor
 from core.failpoints import failpoint
 from execution.callbacks.owed import callback_owe
+from execution.effects.apply import Apply, effects_write, has_effects
 from execution.models import Attempt, Run, RunEvent, Status
 from execution.retry.judge import retry_judge
 from execution.retry.wait import attempt_end, retry_wait
@@ -58,6 +60,8 @@ def _finish(lease: Lease, outcome: Outcome, *, final: bool, again: bool) -> bool
         outcome, delay_ms = retry_judge(lease.run, outcome)
         if delay_ms is not None and retry_wait(lease, outcome, delay_ms):
             return True
+        if has_effects(lease.run, outcome):
+            return effects_write(lease.run, outcome, functools.partial(_finish_leased, lease))
     return (not again and _finish_at_once(lease, outcome)) or _finish_leased(lease, outcome)
 
 
@@ -82,13 +86,12 @@ def _is_written(lease: Lease, outcome: Outcome) -> bool:
     return Attempt.objects.filter(run=lease.run, lease_token=lease.token, status=outcome.status).exists()
 
 
-def _finish_leased(lease: Lease, outcome: Outcome) -> bool:
+def _finish_leased(lease: Lease, outcome: Outcome, apply: Apply | None = None) -> bool:
     mine = lease.run.pk, lease.token
+    write = functools.partial(outcome_write, *mine, who="finish", outcome=outcome, apply=apply)
     late = outcome.status in {Status.COMPLETED, Status.FAILED}
     with transaction.atomic():
-        if outcome_write(*mine, source=Status.RUNNING, who="finish", outcome=outcome) or (
-            late and outcome_write(*mine, source=Status.OUTCOME_UNKNOWN, who="finish", outcome=outcome)
-        ):
+        if write(source=Status.RUNNING) or (late and write(source=Status.OUTCOME_UNKNOWN)):
             attempt_end(lease, outcome)
             return True
         event_add(lease.run.pk, LATE_RESULT, {"attempt": lease.attempt, "status": outcome.status})
@@ -97,9 +100,18 @@ def _finish_leased(lease: Lease, outcome: Outcome) -> bool:
 
 
 def outcome_write(
-    run_id: UUID, token: UUID | None, *, source: Status, who: str, outcome: Outcome, actor: Actor = SYSTEM
+    run_id: UUID,
+    token: UUID | None,
+    *,
+    source: Status,
+    who: str,
+    outcome: Outcome,
+    actor: Actor = SYSTEM,
+    apply: Apply | None = None,
 ) -> bool:
     """Moves a run from `source` to its outcome, with event and ledger, in the caller's transaction.
+
+    `apply` does what follows from the outcome, once the run's row is locked.
 
     False when the run is not in `source` with this lease token: somebody else was first.
     """
@@ -111,6 +123,8 @@ def outcome_write(
     )
     if run is None:
         return False
+    if apply:
+        apply(run)
     before = list(RunEvent.objects.filter(run_id=run_id).order_by("seq"))
     digest = events_digest([*before, event_next(run, outcome.event)])
     ledger = event_row(outcome_entry(run, outcome, digest, actor))

@@ -9,6 +9,7 @@ from typing import Any
 from audit.models import Event
 from core.errors import error_object
 from core.json.canonical import canonical
+from execution.memory.changes import Change
 from execution.models import Run, Status
 
 CALL_REQUESTED, CALL_COMPLETED, CALL_FAILED = "TOOL_CALL_REQUESTED", "TOOL_CALL_COMPLETED", "TOOL_CALL_FAILED"
@@ -32,6 +33,8 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     resources: Mapping[str, Any] = field(default_factory=dict)
     sandbox: Mapping[str, Any] | None = None
+    # What the tool asks to have changed in memory.
+    memory: tuple[Change, ...] = ()
 
     @property
     def result_hash(self) -> bytes | None:

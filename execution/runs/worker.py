@@ -3,6 +3,8 @@
 import logging
 from datetime import UTC, datetime
 
+from execution.memory.changes import memory_given
+from execution.memory.places import place_of
 from execution.models import Status
 from execution.runners import call_run
 from execution.runners.call import call_of
@@ -44,6 +46,10 @@ def run_carry_out(lease: Lease, *, inline: bool = False) -> bool:
     call.emit = Partials(lease).add
     with HEART.beating(lease, call):
         call.moment = lease.run.started_at
+        if "memory" in lease.run.tool_version.extras:
+            named = lease.run.tool_version.declared["memory"]
+            place = place_of(lease.run.persona_id, lease.run.request)
+            call.memory = {"found": memory_given(place, named), "named": named}
         try:
             outcome = call_run(call)
         except Exception:

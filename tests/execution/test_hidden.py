@@ -4,6 +4,7 @@ The whole database, logs, pages, the API, the audit and the metrics are searched
 """
 
 import base64
+import json
 import logging
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +16,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from execution.memory.models import Item
 from execution.models import Run
 from execution.runs.worker import queue_work
 from registry.config.services import config_change
@@ -48,6 +50,7 @@ def leak(ctx: ToolContext, way: str) -> Any:
     print("printed", forms, file=sys.stderr, flush=True)
     ctx.log(secret, key=secret)
     ctx.emit(forms)
+    ctx.memory.write(f"told {secret[:5]}", forms, "long-term")
     if way == "fail":
         raise ToolError("LEAK", secret, details={"forms": forms}, suggestions=[forms[1]])
     if way == "crash":
@@ -150,6 +153,7 @@ def test_a_secret_that_a_tool_in_the_sandbox_tells_stands_nowhere(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     made = manifest("leaky", {"type": "python", "entry": "leaky"}, "leaky", "leak")
+    made["tools"][0]["_meta"]["io.toolhub/contract"]["memory"] = {"long-term": ["told*"]}
     release: Release = publish(made, {"leaky.py": PYTHON.encode()})
     assignment_create(by=admin, persona=persona, package=release.package)
     config_change(by=admin, package=release.package, changes={"api_key": SECRET})
@@ -159,6 +163,7 @@ def test_a_secret_that_a_tool_in_the_sandbox_tells_stands_nowhere(
     told = everywhere(*seeing, caplog)
     statuses = list(Run.objects.order_by("pk").values_list("status", flat=True))
     assert statuses == ["completed", "failed", "failed"]
+    assert MARK in json.dumps(Item.objects.get().value)
     assert "printed" in caplog.text
     assert "RuntimeError" in caplog.text
     for form in written(SECRET):

@@ -125,6 +125,23 @@ def fx_fail(
     return {"attempt": ctx.attempt}
 
 
+@tool(timeout_ms=1000, memory={"working": ("k", "list.*"), "short-term": ("k",), "long-term": ("k",)})
+def fx_remember(
+    ctx: ToolContext,
+    write: Annotated[Any, Field(description="What is written: scope, key, value.")] = None,
+    delete: Annotated[Any, Field(description="What is deleted: scope, key.")] = None,
+    fail: bool = False,
+) -> Any:
+    """Changes memory, then tells what it remembers under `k`, by scope."""
+    for scope, key, value in write or []:
+        ctx.memory.write(key, value, scope)
+    for scope, key in delete or []:
+        ctx.memory.delete(key, scope)
+    if fail:
+        raise ToolError("FX_REFUSED", "Refused on purpose.")
+    return {scope: ctx.memory.read("k", scope, "nothing") for scope in ("working", "short-term", "long-term")}
+
+
 @tool(timeout_ms=1000)
 def fx_baderror() -> Any:
     """Fails with details that are not JSON."""

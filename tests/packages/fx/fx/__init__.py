@@ -4,6 +4,7 @@
 """
 
 from fx.failing import fx_fail
+from fx.remembering import fx_mem_read, fx_mem_write
 from toolhub_sdk import Package
 
 PACKAGE = Package(
@@ -15,4 +16,4 @@ PACKAGE = Package(
     author="ToolHub",
 )
 
-__all__ = ["PACKAGE", "fx_fail"]
+__all__ = ["PACKAGE", "fx_fail", "fx_mem_read", "fx_mem_write"]

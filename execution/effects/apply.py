@@ -1,0 +1,87 @@
+"""Carries a plan out, in the transaction that writes the run's outcome."""
+
+import dataclasses
+from collections.abc import Callable
+
+from core.errors import ToolHubError, error_object
+from core.failpoints import failpoint
+from execution.effects.plan import plan_make
+from execution.effects.steps import Changed, Failed, Plan
+from execution.memory.places import Place, place_of
+from execution.memory.store import memory_read, same, spaces_lock, value_put
+from execution.models import Run, Status
+from execution.runs.events import EFFECT_APPLIED, EFFECT_FAILED, EFFECT_TAKEN_BACK, event_next
+from execution.runs.outcomes import Outcome
+
+# So often it is planned anew because others changed the same values.
+TRIES = 100
+Apply = Callable[[Run], None]
+Write = Callable[[Outcome, Apply], bool]
+
+
+def has_effects(run: Run, outcome: Outcome) -> bool:
+    """Whether something follows from the outcome beside itself."""
+    return bool(outcome.memory) or "effects" in run.tool_version.extras
+
+
+def effects_write(run: Run, outcome: Outcome, write: Write) -> bool:
+    """Writes an outcome by `write`, with all that follows from it, or with the fault of what cannot.
+
+    `write` gets the outcome to write and what is to be done in its transaction; its answer is returned.
+    """
+    failed: dict[int, str] = {}
+    tries = 0
+    while True:
+        plan = plan_make(run, outcome, failed)
+        try:
+            return write(outcome_of(plan, outcome), _applying(plan, run))
+        except Failed as failure:
+            failed[failure.index] = failure.reason
+        except Changed:
+            tries += 1
+            if tries >= TRIES:
+                failed[plan.steps[0].index] = "Others changed the same memory again and again."
+
+
+def outcome_of(plan: Plan, outcome: Outcome) -> Outcome:
+    """The outcome under a plan: EFFECT_FAILED where there is a fault, with what the tool gave."""
+    fault = plan.fault
+    if fault is None:
+        return outcome
+    said = f"Effect {fault.index + 1} failed: {fault.reason}" if fault.index >= 0 else fault.reason
+    if outcome.error is not None:
+        # The tool's own error is the cause that a caller has to know.
+        return dataclasses.replace(outcome, warnings=(*outcome.warnings, said))
+    details = {**fault.named(), "data": outcome.data}
+    error = error_object("EFFECT_FAILED", said, details=details)
+    return dataclasses.replace(outcome, status=Status.FAILED, error=error, data=None, encoded=b"")
+
+
+def _applying(plan: Plan, run: Run) -> Apply:
+    place = place_of(run.persona_id, run.request)
+
+    def apply(locked: Run) -> None:
+        if plan.scopes:
+            _memory_change(plan, place)
+        for step in plan.steps:
+            event_next(locked, EFFECT_APPLIED, step.named())
+        if plan.fault:
+            event_next(locked, EFFECT_FAILED, plan.fault.named())
+        for step in plan.taken_back:
+            event_next(locked, EFFECT_TAKEN_BACK, step.named())
+        failpoint("effects.before")
+
+    return apply
+
+
+def _memory_change(plan: Plan, place: Place) -> None:
+    spaces = spaces_lock(place, plan.scopes)
+    for (scope, key), value in plan.expected.items():
+        if not same(memory_read(place, scope, key), value):
+            raise Changed
+    for step in plan.kept:
+        for change in step.changes:
+            try:
+                value_put(spaces[change.scope], change.key, change.value)
+            except ToolHubError as error:
+                raise Failed(step.index, error.message) from error

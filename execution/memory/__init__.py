@@ -1,0 +1,1 @@
+"""What agents and tools remember: values by scope and key, private to a persona."""

@@ -1,0 +1,83 @@
+"""The write doors of memory for callers, and what ends loops and sessions."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from audit.ledger import Entry, record
+from core.actors import Actor
+from execution.memory.models import Scope, Session, Space
+from execution.memory.places import Place
+from execution.memory.store import ABSENT, memory_read, session_touch, spaces_lock, value_put
+from execution.memory.values import key_check, scope_check
+
+BATCH = 500
+
+
+def memory_put(*, by: Actor, place: Place, scope: str, key: str, value: Any) -> None:
+    """Writes a value. Raises InvalidRequest, and ToolHubError MEMORY_FULL beyond the limits."""
+    _change(by, place, scope, key, value)
+
+
+def memory_delete(*, by: Actor, place: Place, scope: str, key: str) -> bool:
+    """Deletes a value; false where there was none."""
+    return _change(by, place, scope, key, ABSENT) is not ABSENT
+
+
+def _change(by: Actor, place: Place, scope: str, key: str, value: Any) -> Any:
+    scope_check(scope)
+    key_check(key)
+    if value is ABSENT and memory_read(place, scope, key) is ABSENT:
+        return ABSENT
+    with transaction.atomic():
+        before = value_put(spaces_lock(place, [scope])[scope], key, value)
+        kind = "memory.deleted" if value is ABSENT else "memory.written"
+        record(Entry(kind, by, "persona", str(place.persona_id), _named(place, scope=scope, key=key)))
+    return before
+
+
+def loop_end(*, by: Actor, place: Place) -> bool:
+    """Ends a loop: its working memory is gone. False where there was none."""
+    return _end(by, place, Space.objects.filter(**place.columns(Scope.WORKING)), "loop.ended")
+
+
+def session_end(*, by: Actor, place: Place) -> bool:
+    """Ends a session: its working and short-term memory is gone. False where there was none."""
+    spaces = Space.objects.filter(persona_id=place.persona_id, session=place.session)
+    return _end(by, place, spaces.exclude(scope=Scope.LONG_TERM), "session.ended")
+
+
+def _end(by: Actor, place: Place, spaces: QuerySet[Space], kind: str) -> bool:
+    if not Session.objects.filter(persona_id=place.persona_id, name=place.session).exists():
+        return False
+    with transaction.atomic():
+        session_touch(place)
+        gone = list(spaces.filter(expires_at__gt=Now()).values_list("pk", flat=True))
+        Space.objects.filter(pk__in=gone).delete()
+        if gone:
+            record(Entry(kind, by, "persona", str(place.persona_id), _named(place)))
+    return bool(gone)
+
+
+def _named(place: Place, **more: str) -> dict[str, str]:
+    return {"session": place.session, "loop": place.loop, **more}
+
+
+def memory_expire() -> int:
+    """The steward's duty: removes the memory of sessions that are over, and sessions long over; how many."""
+    with transaction.atomic():
+        skip = Space.objects.select_for_update(skip_locked=True) if _skips() else Space.objects.all()
+        over = list(skip.filter(expires_at__lte=Now()).values_list("pk", flat=True)[:BATCH])
+        Space.objects.filter(pk__in=over).delete()
+        kept = timedelta(days=settings.PAYLOAD_DAYS)
+        old = list(Session.objects.filter(last_at__lt=Now() - kept).values_list("pk", flat=True)[:BATCH])
+        Session.objects.filter(pk__in=old).delete()
+    return len(over) + len(old)
+
+
+def _skips() -> bool:
+    return settings.DATABASE_IS_SQLITE is False

@@ -1,0 +1,128 @@
+"""Reads and writes memory in the caller's transaction.
+
+The session is locked first and its spaces in one order, so that nobody deadlocks.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
+
+from core.json.canonical import canonical
+from execution.memory.models import Item, Scope, Session, Space
+from execution.memory.places import Place
+from execution.memory.values import memory_full, value_size
+
+
+class Absent:
+    """Stands for a value that is not there: null is one that is."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT: Final = Absent()
+
+
+def _living() -> Q:
+    return Q(space__expires_at=None) | Q(space__expires_at__gt=Now())
+
+
+def items_of(place: Place, scope: str) -> QuerySet[Item]:
+    """The values of a scope that are there now, by key."""
+    columns = {f"space__{name}": value for name, value in place.columns(scope).items()}
+    return Item.objects.filter(_living(), **columns).order_by("key")
+
+
+def memory_read(place: Place, scope: str, key: str) -> Any:
+    """The value, or ABSENT."""
+    return next(iter(items_of(place, scope).filter(key=key).values_list("value", flat=True)), ABSENT)
+
+
+def memory_find(place: Place, key: str) -> Any:
+    """The value in working memory, else in short-term, else in long-term memory; else ABSENT."""
+    for scope in Scope.values:
+        value = memory_read(place, scope, key)
+        if value is not ABSENT:
+            return value
+    return ABSENT
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same as JSON, or both absent: true is not 1."""
+    if one is ABSENT or other is ABSENT:
+        return one is other
+    return canonical(one) == canonical(other)
+
+
+def spaces_lock(place: Place, scopes: Iterable[str]) -> dict[str, Space]:
+    """The spaces of these scopes, made where they are not there, locked until the transaction ends.
+
+    What has expired is emptied. The session lives on from now.
+    """
+    if not connection.in_atomic_block:
+        raise transaction.TransactionManagementError("Memory is written in the business transaction only.")
+    wanted = sorted(set(scopes))
+    if set(wanted) - {Scope.LONG_TERM}:
+        session_touch(place)
+    return {scope: _lock(place, scope) for scope in wanted}
+
+
+def session_touch(place: Place) -> Session:
+    """The session, made where it is not there, locked; it and its memory live on from now."""
+    Session.objects.get_or_create(persona_id=place.persona_id, name=place.session)
+    # After this row nobody else writes in the session before the transaction ends.
+    session = Session.objects.select_for_update().get(persona_id=place.persona_id, name=place.session)
+    Session.objects.filter(pk=session.pk).update(last_at=Now())
+    living = Space.objects.filter(persona_id=place.persona_id, session=place.session, expires_at__gt=Now())
+    living.update(expires_at=_expiry())
+    return session
+
+
+def _expiry() -> Any:
+    return Now() + timedelta(hours=settings.SESSION_HOURS)
+
+
+def _lock(place: Place, scope: str) -> Space:
+    columns = place.columns(scope)
+    Space.objects.get_or_create(**columns)
+    space = Space.objects.select_for_update().get(**columns)
+    if scope == Scope.LONG_TERM:
+        return space
+    if not Space.objects.filter(pk=space.pk, expires_at__gt=Now()).exists():
+        Item.objects.filter(space=space).delete()
+        space.keys = space.bytes = 0
+        Space.objects.filter(pk=space.pk).update(keys=0, bytes=0, expires_at=_expiry())
+    return space
+
+
+def value_put(space: Space, key: str, value: Any) -> Any:
+    """Writes a value into a locked space; the value before, or ABSENT. ABSENT as value deletes.
+
+    Raises ToolHubError MEMORY_FULL, InvalidRequest.
+    """
+    before = Item.objects.filter(space=space, key=key).first()
+    if value is ABSENT:
+        if before:
+            before.delete()
+            _count(space, -1, -before.size)
+        return before.value if before else ABSENT
+    size = value_size(value)
+    _count(space, 0 if before else 1, size - (before.size if before else 0))
+    Item.objects.update_or_create(
+        space=space, key=key, defaults={"value": value, "size": size, "updated_at": Now()}
+    )
+    return before.value if before else ABSENT
+
+
+def _count(space: Space, keys: int, size: int) -> None:
+    space.keys, space.bytes = space.keys + keys, space.bytes + size
+    if keys > 0 and space.keys > settings.MEMORY_KEYS_MAX:
+        raise memory_full(f"The {space.scope} memory holds {settings.MEMORY_KEYS_MAX} keys already.")
+    if size > 0 and space.bytes > settings.MEMORY_BYTES_MAX:
+        raise memory_full(f"The {space.scope} memory may hold {settings.MEMORY_BYTES_MAX} bytes.")
+    Space.objects.filter(pk=space.pk).update(keys=space.keys, bytes=space.bytes)
