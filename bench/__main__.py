@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench import embedded, history, queue, report, sandboxes, throughput, waiting
+from bench import embedded, history, peer, queue, report, sandboxes, throughput, waiting
 from bench.database import own_database
 from bench.load import BenchError
 
@@ -83,6 +83,17 @@ def old(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[s
     return asdict(found), found.faults
 
 
+def beside(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """Figures and faults of a tool that asks a server, beside a peer; prints them."""
+    with own_database("web") as own, own_database("peer") as peers:
+        if own.missing:
+            say([f"No PostgreSQL here ({own.missing}); the peer is not measured."])
+            return {}, []
+        found = peer.measure(own, peers, folder, rounds=given.rounds, seconds=given.seconds)
+    say(peer.peer_lines(found))
+    return asdict(found), found.faults
+
+
 def sandbox(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
     """Figures of starts in a sandbox; prints them."""
     found = sandboxes.measure(folder, rounds=3 * given.rounds)
@@ -97,8 +108,8 @@ PARTS: dict[str, Part] = {
     "start": start,
     "sandbox": sandbox,
 }
-# Takes minutes, and 3 GB of the server's disk: only when it is asked for.
-LONG: dict[str, Part] = {"history": old}
+# Only when they are asked for: minutes and 3 GB of the server's disk, and another product to install.
+LONG: dict[str, Part] = {"history": old, "peer": beside}
 
 
 def main() -> int:

@@ -1,6 +1,9 @@
-"""The calls that are measured: the same body for product and floor."""
+"""The calls that are measured: the same body for all."""
 
 ECHO = "/api/v1/tools/echo/execute"
+# The same as a tool that is not pure: accept and start are committed before it works.
+IMPURE_ECHO = "/api/v1/tools/echo_impure/execute"
+WEB_CALL = "/api/v1/tools/echo_web/execute"
 FLOOR = "/api/v1/floor"
 # About what an agent sends.
 BODY = {"arguments": {"text": "The quick brown fox jumps over the lazy dog. " * 5}}

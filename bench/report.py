@@ -3,7 +3,7 @@
 from statistics import median
 
 from bench.embedded import CALLS, Embedded
-from bench.throughput import CLIENTS, PATHS, WORKERS, Throughput
+from bench.throughput import ARMS, CLIENTS, PATHS, WORKERS, Throughput
 
 # Title, figure of a sample, and its form; the last two are per call.
 COLUMNS = {
@@ -29,9 +29,10 @@ def throughput_lines(found: Throughput) -> list[str]:
                 for figure, form in COLUMNS.values()
             ]
             lines.append(f"  {clients:>7}  {arm:<6}{''.join(cells)}")
-    for clients in CLIENTS:
-        faster, longer = (_spread(found.ratios(clients, figure)) for figure in ("rate", "p50_ms"))
-        lines.append(f"  echo / floor at {clients}: req/s {faster}; p50 {longer}")
+    for arm in ARMS:
+        for clients in CLIENTS:
+            faster, longer = (_spread(found.ratios(arm, clients, figure)) for figure in ("rate", "p50_ms"))
+            lines.append(f"  {arm} / floor at {clients}: req/s {faster}; p50 {longer}")
     for arm in PATHS:
         asked = found.asked[arm]
         lines.append(

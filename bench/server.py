@@ -57,9 +57,16 @@ class Server:
 
 @contextlib.contextmanager
 def serving(
-    command: list[str], port: int, environment: Mapping[str, str], log: Path, patience_s: float = 90.0
+    command: list[str],
+    port: int,
+    environment: Mapping[str, str],
+    log: Path,
+    *,
+    ready: str = "/readyz",
+    folder: Path = ROOT,
+    patience_s: float = 90.0,
 ) -> Iterator[Server]:
-    """Starts the command and waits until /readyz answers 200; ends it afterwards.
+    """Starts the command in a folder and waits until `ready` answers 200; ends it afterwards.
 
     Raises BenchError with the end of its output, places of this machine left out, when it does not.
     """
@@ -67,7 +74,7 @@ def serving(
         begun = time.perf_counter()
         process = subprocess.Popen(
             command,
-            cwd=ROOT,
+            cwd=folder,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -75,24 +82,26 @@ def serving(
             start_new_session=True,
         )
         with ended(process):
-            _await_ready(process, port, patience_s, log)
+            _await_ready(process, port, ready, patience_s, log)
             yield Server(port, process, time.perf_counter() - begun)
 
 
-def _await_ready(process: subprocess.Popen[bytes], port: int, patience_s: float, log: Path) -> None:
+def _await_ready(
+    process: subprocess.Popen[bytes], port: int, path: str, patience_s: float, log: Path
+) -> None:
     ends = time.monotonic() + patience_s
     pause = threading.Event()
-    while not is_ready(port):
+    while not is_ready(port, path):
         if process.poll() is not None or time.monotonic() > ends:
             raise BenchError(f"The server does not get ready. Its last words:\n{last_words(log)}")
         pause.wait(0.02)
 
 
-def is_ready(port: int) -> bool:
-    """Whether /readyz answers 200."""
+def is_ready(port: int, path: str = "/readyz") -> bool:
+    """Whether a path answers 200."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
-        connection.request("GET", "/readyz")
+        connection.request("GET", path)
         return connection.getresponse().status == http.client.OK
     except (OSError, http.client.HTTPException):
         return False

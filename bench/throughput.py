@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bench.calls import BODY, ECHO, FLOOR, PREPARED
+from bench.calls import BODY, ECHO, FLOOR, IMPURE_ECHO, PREPARED
 from bench.database import Database, Kept, kept, sqlite_number
 from bench.load import BenchError, load, post
 from bench.process_tree import cpu_s
@@ -18,7 +18,9 @@ from toolhub.processes.programs import web
 
 WORKERS, THREADS = 2, 16
 CLIENTS = (1, 32)
-PATHS = {"floor": FLOOR, "echo": ECHO}
+PATHS = {"floor": FLOOR, "echo": ECHO, "impure": IMPURE_ECHO}
+# What is held against the floor.
+ARMS = ("echo", "impure")
 WARM_UP_S = 1.0
 
 
@@ -57,18 +59,19 @@ class Throughput:
         """Whether the figure was measured at all."""
         return all(getattr(sample, figure) for sample in self.samples)
 
-    def ratios(self, clients: int, figure: str) -> list[float]:
-        """Echo over floor of each round."""
+    def ratios(self, arm: str, clients: int, figure: str) -> list[float]:
+        """An arm over the floor of each round."""
         rounds: dict[str, list[float]] = defaultdict(list)
         for sample in self.samples:
             if sample.clients == clients:
                 rounds[sample.arm].append(getattr(sample, figure))
-        return [echo / floor for echo, floor in zip(rounds["echo"], rounds["floor"], strict=True)]
+        return [one / floor for one, floor in zip(rounds[arm], rounds["floor"], strict=True)]
 
     def as_dict(self) -> dict[str, Any]:
         """For --json: samples, medians are the reader's."""
         ratios = {
-            f"{figure} at {clients}": self.ratios(clients, figure)
+            f"{arm}: {figure} at {clients}": self.ratios(arm, clients, figure)
+            for arm in ARMS
             for clients in CLIENTS
             for figure in ("rate", "p50_ms", "cpu_ms")
             if self.has(figure)
@@ -101,7 +104,7 @@ def measure(database: Database, folder: Path, *, rounds: int, seconds: float) ->
     found = Throughput("PostgreSQL" if database.url else "SQLite")
     ready = prepared(environment)
     found.asked = ready["asked"]
-    found.answered.update({"echo": PREPARED, "floor": PREPARED})
+    found.answered.update(dict.fromkeys(PATHS, PREPARED))
     environment["PROMETHEUS_MULTIPROC_DIR"] = str(data / "metrics")
     port = free_port()
     program = web("127.0.0.1", port, workers=WORKERS, threads=THREADS)
@@ -112,17 +115,21 @@ def measure(database: Database, folder: Path, *, rounds: int, seconds: float) ->
         _rounds(found, database, server, ready["token"], rounds, seconds)
     number = database.number if database.url else sqlite_number(data / "toolhub.sqlite3")
     found.kept = kept(number)
-    found.faults = found.kept.faults(found.answered["echo"])
+    found.faults = found.kept.faults(found.answered["echo"] + found.answered["impure"])
     floor_rows = number("SELECT count(*) FROM bench_floorcall")
     if floor_rows != found.answered["floor"]:
         found.faults.append(f"The floor answered {found.answered['floor']} calls but kept {floor_rows} rows.")
     return found
 
 
-def prepared(environment: dict[str, str]) -> dict[str, Any]:
-    """Fills a fresh database; gives `{token, asked}`. Raises BenchError."""
+def prepared(environment: dict[str, str], *, upstream: int | None = None) -> dict[str, Any]:
+    """Fills a fresh database; gives `{token, asked}`. Raises BenchError.
+
+    `upstream` is the port of a server for the tool that asks one.
+    """
+    more = [] if upstream is None else [f"--upstream={upstream}"]
     done = subprocess.run(
-        [sys.executable, "manage.py", "bench_prepare"],
+        [sys.executable, "manage.py", "bench_prepare", *more],
         cwd=ROOT,
         env=environment,
         capture_output=True,

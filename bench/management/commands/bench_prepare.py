@@ -10,11 +10,12 @@ from unittest import mock
 import psycopg
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 from django.test import Client
 
-from bench.calls import BODY, ECHO, FLOOR, PREPARED
+from bench.calls import BODY, ECHO, FLOOR, IMPURE_ECHO, PREPARED, WEB_CALL
+from bench.tools import impure_publish, web_publish
 from registry.catalogue import catalogue_sync
 from registry.models import Package
 from registry.services import assignment_create
@@ -34,17 +35,26 @@ class Command(BaseCommand):
     help = "Makes tables, tools, a persona and its token, and prints them with counts as JSON."
     requires_system_checks = []
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--upstream", type=int, help="the port of a server that a tool asks")
+
+    def handle(self, *args: Any, upstream: int | None, **options: Any) -> None:
         call_command("migrate", interactive=False, verbosity=0)
         # The floor's table comes by run_syncdb, which goes before migrations but needs their tables.
         call_command("migrate", interactive=False, verbosity=0, run_syncdb=True)
         catalogue_sync(settings.CATALOGUE)
+        impure_publish()
+        if upstream:
+            web_publish(upstream)
         admin = User.objects.create_superuser("admin")
         persona = persona_create(by=admin, name="bench")
         for package in Package.objects.all():
             assignment_create(by=admin, persona=persona, package=package)
         _, token = token_create(by=admin, persona=persona, name="bench")
-        asked = {"echo": asdict(_asked(ECHO, token)), "floor": asdict(_asked(FLOOR, token))}
+        paths = {"echo": ECHO, "impure": IMPURE_ECHO, "floor": FLOOR}
+        if upstream:
+            paths = {"web": WEB_CALL}
+        asked = {arm: asdict(_asked(path, token)) for arm, path in paths.items()}
         self.stdout.write(json.dumps({"token": token, "asked": asked}))
 
 
