@@ -21,9 +21,9 @@ from execution.runs import hotpath, hotwork
 from execution.runs.claim import Lease
 from execution.runs.entries import outcome_entry
 from execution.runs.events import LATE_RESULT, event_add, event_next, events_digest
+from execution.runs.notices import run_wake
 from execution.runs.outcomes import Outcome, outcome_set
 from execution.runs.states import transition
-from execution.runs.waiters import CHANNEL, run_wake
 
 log = logging.getLogger(__name__)
 AGAIN_S = 0.5
@@ -74,8 +74,9 @@ def _finish_at_once(lease: Lease, outcome: Outcome) -> bool:
     last = RunEvent(run_id=run.pk, seq=len(lease.events) + 1, kind=outcome.event, at=now, data={})
     ledger = event_row(outcome_entry(run, outcome, events_digest([*lease.events, last])))
     failpoint("finish.before")
-    if not hotwork.finished_write(run, lease.token, outcome, now, ledger, CHANNEL):
+    if not hotwork.finished_write(run, lease.token, outcome, now, ledger):
         return False
+    run_wake(run.pk)
     outcome_set(run, outcome, now, ledger)
     run.events_count += 1
     return True

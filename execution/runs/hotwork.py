@@ -114,7 +114,7 @@ WITH moved AS (
 ), kept AS (
   INSERT INTO audit_event ({ledger}) SELECT {values} FROM moved
 )
-SELECT pg_notify('{channel}', id::text) FROM moved
+SELECT 1 FROM moved
 """
 
 
@@ -180,14 +180,13 @@ def _facts(run: Run, row: Sequence[Any]) -> Facts:
 
 
 @functools.cache
-def _finish(status: Status, channel: str) -> str:
+def _finish(status: Status) -> str:
     source, target = move_sql(source=Status.RUNNING, target=status, who="finish")
     ledger = [field for field, _ in fields_of(Event)]
     return _FINISH.format(
         source=source,
         target=target,
         status=status.value,
-        channel=channel,
         ledger=", ".join(f'"{field.column}"' for field in ledger),
         values=", ".join(f"${number}::{_type(field)}" for number, field in enumerate(ledger, start=17)),
     )
@@ -198,10 +197,8 @@ def _type(field: "models.Field[Any, Any]") -> str:
     return str(field.db_type(connection)).partition("(")[0]
 
 
-def finished_write(
-    run: Run, token: UUID, outcome: Outcome, event_at: datetime, ledger: Event, channel: str
-) -> bool:
-    """Writes the outcome of a running run with attempt, event, ledger and notice. False when nothing fits.
+def finished_write(run: Run, token: UUID, outcome: Outcome, event_at: datetime, ledger: Event) -> bool:
+    """Writes the outcome of a running run with attempt, event and ledger. False when nothing fits.
 
     `run.events_count` is what it was before this outcome; a run that has got another event meanwhile is left.
     """
@@ -211,7 +208,7 @@ def finished_write(
     values += [_json([*run.warnings, *outcome.warnings]), ledger.leaf, outcome.ended_at, outcome.error_code]
     values += [outcome.event, event_at, _json(outcome.sandbox)]
     values += [convert(getattr(ledger, field.attname)) for field, convert in fields_of(Event)]
-    return statement_execute(_finish(outcome.status, channel), values).fetchone() is not None
+    return statement_execute(_finish(outcome.status), values).fetchone() is not None
 
 
 def _json(value: Any) -> str | None:

@@ -8,7 +8,7 @@ from core.json.canonical import canonical
 from execution.models import Run, Status
 from execution.runs.claim import Lease
 from execution.runs.events import PROGRESS, event_add
-from execution.runs.waiters import run_wake
+from execution.runs.notices import run_wake
 from toolhub_sdk import ToolError
 
 COUNT_MAX = 1_000

@@ -14,9 +14,9 @@ from execution.retry.judge import attempts_repeated
 from execution.runs.bells import ring
 from execution.runs.events import LEASE_LOST, RETRY, event_add
 from execution.runs.finish import outcome_write
+from execution.runs.notices import run_wake
 from execution.runs.outcomes import failure
 from execution.runs.states import transition
-from execution.runs.waiters import run_wake
 
 log = logging.getLogger(__name__)
 ATTEMPTS_MAX = 3

@@ -17,11 +17,11 @@ from django.conf import settings
 from django.db import DatabaseError, connection, connections
 
 from execution.models import Run
+from execution.runs.notices import CHANNEL
 from execution.runs.states import SETTLED
 
 log = logging.getLogger(__name__)
 
-CHANNEL = "toolhub_run"
 SQLITE_POLL_S = 0.02
 # A notice can be lost with its connection; so each waiter looks for itself now and then.
 LOOK_S = 5.0
@@ -29,13 +29,6 @@ LOOK_S = 5.0
 # turned away in a minute, the later: a process is to be asked again some ten times a second, not more.
 SOON_S = 1
 LATER_S, LATEST_S, AGAIN_RATE = 20, 120, 10
-
-
-def run_wake(run_id: UUID) -> None:
-    """Tells waiters, once the caller's transaction commits. SQLite's pollers see the commit itself."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, str(run_id)])
 
 
 class Waiters:
