@@ -104,7 +104,7 @@ def accept_pending(accepted: Accepted, *, inline: bool) -> Run:
     ROOM.take(run.queue)
     failpoint("accept.before")
     # Due by the clock that claims compare with: this host's may be wrong by hours.
-    _rows_write([run], keys, [event], [ledger], now="due_at")
+    rows_write([run], keys, [event], [ledger], clock=("due_at", "statement_timestamp()"))
     if not inline:
         transaction.on_commit(lambda: _ring(run.queue))
     failpoint("accept.after")
@@ -160,25 +160,27 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
     )
     keys = [accepted.key_row(run)] if accepted.key else []
     failpoint("short.before")
-    _rows_write([run], keys, [attempt], events, ledger)
+    rows_write([run], keys, [attempt], events, ledger)
     failpoint("short.after")
     return run
 
 
-def _rows_write(*groups: Sequence[models.Model], now: str = "") -> None:
+def rows_write(*groups: Sequence[models.Model], clock: hotpath.Clock | None = None) -> None:
     """All rows or none: by one statement where the hot path is served, else by the ORM.
 
-    `now` names a column that the database's clock fills.
+    `clock` is for hotpath.rows_insert; the ORM fills its column with the database's time.
     """
     filled = [group for group in groups if group]
     if hotpath.is_served():
-        # One statement is a transaction of its own; within one of the caller's it wants a savepoint.
-        with transaction.atomic() if connection.in_atomic_block else contextlib.nullcontext():
-            hotpath.rows_insert(filled, now=now)
+        # One statement is a transaction of its own. Within one of the caller's, an idempotency key that was
+        # used meanwhile must not spoil that: so it gets a savepoint.
+        keyed = any(isinstance(group[0], IdempotencyKey) for group in filled)
+        with transaction.atomic() if keyed and connection.in_atomic_block else contextlib.nullcontext():
+            hotpath.rows_insert(filled, clock=clock)
         return
     with transaction.atomic():
         for group in filled:
             for row in group:
-                if hasattr(row, now):
-                    setattr(row, now, Now())
+                if clock and hasattr(row, clock[0]):
+                    setattr(row, clock[0], Now())
             type(group[0])._default_manager.bulk_create(group)

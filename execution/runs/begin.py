@@ -1,23 +1,29 @@
 """Beginning: choice, claim, rights and start of a run in one transaction, which stands before any effect."""
 
+import functools
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from audit.ledger import event_row
 from core.failpoints import failpoint
-from execution.models import Run, RunEvent
+from execution.models import Attempt, Run, RunEvent, Status
 from execution.runs import hotpath, hotwork
-from execution.runs.caps import Choice, caps_hold
+from execution.runs.accept import Accepted, rows_write
+from execution.runs.caps import Choice, caps_hold, caps_of
 from execution.runs.choice import choice_make
 from execution.runs.claim import Lease, claim_make, claim_this, lease_start, start_mark, worker_name
+from execution.runs.entries import accepted_entry
 from execution.runs.events import CLAIMED, STARTED
 from execution.runs.finish import run_finish
 from execution.runs.gates import gate, judge
 from execution.runs.outcomes import CALL_REQUESTED, Outcome
+from execution.runs.room import ROOM
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,50 @@ def begin_accepted(run: Run) -> Lease | None:
         return _begin(choice)
     except _Taken:
         return None
+
+
+def begin_new(accepted: Accepted) -> Lease | None:
+    """Accepts a run and begins it by one statement, as `accept_pending` and `begin_accepted` do by several.
+
+    None where the database has no such way, or a cap has to be counted first.
+    """
+    run = accepted.run(inline=True)
+    if not hotpath.is_served() or caps_of(Choice(run.pk, run.persona_id, run.tool, run.session, run.at_once)):
+        return None
+    run.status, run.attempt, run.events_count = Status.RUNNING, 1, 3
+    run.lease_token, run.started_at = uuid.uuid4(), run.created_at
+    number = {"attempt": run.attempt}
+    steps: tuple[tuple[str, dict[str, Any]], ...] = (
+        (CALL_REQUESTED, {}),
+        (CLAIMED, {**number, "worker": worker_name()}),
+        (STARTED, number),
+    )
+    events = [
+        RunEvent(run_id=run.pk, seq=seq, kind=kind, at=run.created_at, data=data)
+        for seq, (kind, data) in enumerate(steps, start=1)
+    ]
+    attempt = Attempt(
+        run_id=run.pk,
+        number=run.attempt,
+        lease_token=run.lease_token,
+        worker=worker_name(),
+        claimed_at=run.created_at,
+        started_at=run.started_at,
+    )
+    keys = [accepted.key_row(run)] if accepted.key else []
+    ledger = event_row(accepted_entry(run, accepted.principal, accepted.grounds))
+    ROOM.take(run.queue)
+    failpoint("accept.before")
+    failpoint("start.before")
+    rows_write([run], keys, [attempt], events, [ledger], clock=("lease_ends", _lease_ends(settings.LEASE_S)))
+    failpoint("start.after")
+    return Lease(run, run.lease_token, run.attempt, tuple(events))
+
+
+@functools.cache
+def _lease_ends(seconds: float) -> str:
+    """When a lease that begins now ends, by the database's clock."""
+    return f"EXTRACT(EPOCH FROM clock_timestamp())::double precision + {float(seconds)}"
 
 
 def _begin(choice: Choice) -> Lease:

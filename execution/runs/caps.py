@@ -26,7 +26,7 @@ class Choice:
 
 def caps_hold(choice: Choice) -> bool:
     """Whether the run's caps are free, also against claims at the same time; in the claim's transaction."""
-    caps = _caps(choice)
+    caps = caps_of(choice)
     if not caps:
         return True
     if connection.vendor == "postgresql":  # SQLite has one writer
@@ -37,7 +37,7 @@ def caps_hold(choice: Choice) -> bool:
     return all(running.filter(**same).count() < most for same, most in caps.values())
 
 
-def _caps(choice: Choice) -> dict[str, tuple[dict[str, object], int]]:
+def caps_of(choice: Choice) -> dict[str, tuple[dict[str, object], int]]:
     """By name of its lock: which running runs a cap counts, and how many there may be."""
     persona: dict[str, object] = {"persona_id": choice.persona_id}
     caps: dict[str, tuple[dict[str, object], int]] = {}

@@ -22,6 +22,7 @@ from security.principals import PersonaPrincipal
 from security.tokens import SHAPE, USED_EVERY, grants_read, token_digest
 
 Convert = Callable[[Any], Any]
+Clock = tuple[str, str]
 
 _FACTS = """
 SELECT p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active,
@@ -99,8 +100,9 @@ def facts_read(token_text: str, name: str) -> tuple[PersonaPrincipal, ResolvedTo
 
 
 @functools.cache
-def _insert(shape: tuple[tuple[type[models.Model], int], ...], now: str) -> str:
+def _insert(shape: tuple[tuple[type[models.Model], int], ...], clock: Clock | None) -> str:
     """One statement that inserts so many rows of each model, in this order: a chain of CTEs."""
+    timed, expression = clock or ("", "")
     parts = []
     number = itertools.count(1)
     for model, count in shape:
@@ -108,7 +110,7 @@ def _insert(shape: tuple[tuple[type[models.Model], int], ...], now: str) -> str:
         names = ", ".join(f'"{column}"' for column in columns)
 
         def value(column: str) -> str:
-            return "statement_timestamp()" if column == now else f"${next(number)}"
+            return expression if column == timed else f"${next(number)}"
 
         rows = (f"({', '.join(map(value, columns))})" for _ in range(count))
         # Table and columns are the models' own names; every value is a parameter.
@@ -135,10 +137,10 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def rows_insert(groups: Sequence[Sequence[models.Model]], *, now: str = "") -> None:
+def rows_insert(groups: Sequence[Sequence[models.Model]], *, clock: Clock | None = None) -> None:
     """Writes rows of several models, each group of one model, by one statement: all or none.
 
-    `now` names a column that gets the time of the statement by the database's clock.
+    `clock` is a column, with the expression that fills it by the database's clock.
     """
     shape = tuple((type(group[0]), len(group)) for group in groups)
     values = [
@@ -146,9 +148,9 @@ def rows_insert(groups: Sequence[Sequence[models.Model]], *, now: str = "") -> N
         for group in groups
         for row in group
         for field, convert in fields_of(type(row))
-        if field.column != now
+        if clock is None or field.column != clock[0]
     ]
-    statement_execute(_insert(shape, now), values)
+    statement_execute(_insert(shape, clock), values)
 
 
 _WAITING = """

@@ -20,7 +20,7 @@ from execution.models import IdempotencyKey, Run, Status
 from execution.runners import call_run
 from execution.runners.call import call_of
 from execution.runs.accept import Accepted, accept_finished, accept_pending, run_hand_over
-from execution.runs.begin import Refused, begin_accepted
+from execution.runs.begin import Refused, begin_accepted, begin_new
 from execution.runs.checks import Refuse, call_check, key_check
 from execution.runs.claim import Lease
 from execution.runs.entries import refused_entry
@@ -141,6 +141,8 @@ def _carry_out(accepted: Accepted, manner: Manner) -> Run:
 
 def _accept_begun(accepted: Accepted) -> tuple[Run, Lease | None]:
     """Accepts a run and begins it, in one transaction; no lease where it waits for a worker after all."""
+    if at_once := begin_new(accepted):
+        return at_once.run, at_once
     try:
         with transaction.atomic():
             run = accept_pending(accepted, inline=True)

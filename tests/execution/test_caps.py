@@ -122,7 +122,7 @@ def test_two_claims_at_once_do_not_share_the_last_place(
     settings.SESSION_RUNS_MAX = 1
     for _ in range(2):
         make_run(session="s")
-    both, hold = threading.Barrier(2, timeout=30), caps._caps
+    both, hold = threading.Barrier(2, timeout=30), caps.caps_of
     first = threading.local()
 
     def held(choice: caps.Choice) -> Any:
@@ -131,7 +131,7 @@ def test_two_claims_at_once_do_not_share_the_last_place(
             both.wait()
         return hold(choice)
 
-    monkeypatch.setattr(caps, "_caps", held)
+    monkeypatch.setattr(caps, "caps_of", held)
 
     def claim() -> None:
         try:

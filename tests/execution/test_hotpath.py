@@ -81,13 +81,13 @@ def test_the_short_way_writes_what_the_orm_would(
     key: str | None,
 ) -> None:
     kept: list[list[list[models.Model]]] = []
-    write = accept._rows_write
+    write = accept.rows_write
 
     def observed(*groups: Sequence[models.Model]) -> None:
         kept.append([copy.deepcopy(list(group)) for group in groups if group])
         write(*groups)
 
-    monkeypatch.setattr(accept, "_rows_write", observed)
+    monkeypatch.setattr(accept, "rows_write", observed)
     headers = {"HTTP_IDEMPOTENCY_KEY": key} if key else {}
     assert call(tool, body=body, **headers).status_code == 200
     (groups,) = kept

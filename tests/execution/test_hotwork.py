@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
-from execution.models import Attempt, Run, RunEvent, Status
+from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
 from execution.runs import hotpath, hotwork
 from execution.runs.begin import begin_next
 from execution.runs.entries import outcome_entry
@@ -89,6 +89,58 @@ def test_they_leave_what_the_orm_would(
         assert counted[0] == counted[1]
     assert len(found[0]["events"]) == 4
     assert len(found[0]["ledger"]) == 2
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("key", [None, "a key"])
+def test_a_run_that_begins_here_leaves_what_several_steps_would(
+    call: Call, fx: Package, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, key: str | None
+) -> None:
+    found = []
+    for number, served in enumerate((hotpath.is_served(), False)):
+        monkeypatch.setattr(hotpath, "is_served", lambda served=served: served)
+        headers = {"HTTP_IDEMPOTENCY_KEY": f"{key} {number}"} if key else {}
+        body = {"arguments": {"file": str(tmp_path / "f")}, "limits": {"timeoutMs": 1000}}
+        answer = call("fx_count", body=body, **headers)
+        assert answer.json()["success"], answer.content
+        run = Run.objects.latest("id")
+        assert run.inline
+        # By steps, the result of counting is one more, and what the database's clock says is later.
+        Run.objects.filter(pk=run.pk).update(result=None, result_hash=None)
+        found.append(left_behind(run))
+        assert IdempotencyKey.objects.filter(run=run).count() == bool(key)
+    for name in found[0]:
+        first, second = (
+            [{k: v for k, v in row.items() if k != "id" or name == "run"} for row in one[name]] for one in found
+        )
+        assert first == second, name
+    assert len(found[0]["events"]) == 4
+    assert len(found[0]["ledger"]) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_begins_here_costs_three_statements(
+    call: Call, fx: Package, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    """What the decision needs, accept with start, finish: each a transaction of its own."""
+    if not hotpath.is_served():
+        pytest.skip("SQLite is served by the ORM")
+    body = {"arguments": {"file": str(tmp_path / "f")}, "limits": {"timeoutMs": 1000}}
+    for _ in range(2):  # the token's use is noted, caches are filled
+        assert call("fx_count", body=body).json()["success"]
+    statements: list[str] = []
+    execute = hotpath.statement_execute
+
+    def counted(statement: str, values: Any) -> Any:
+        statements.append(statement.split()[0])
+        return execute(statement, values)
+
+    for module in (hotpath, hotwork):
+        monkeypatch.setattr(module, "statement_execute", counted)
+    with CaptureQueriesContext(connection) as queries:
+        assert call("fx_count", body=body).json()["success"]
+    assert len(statements) == 3
+    assert queries.captured_queries == []
 
 
 @pytest.mark.django_db
