@@ -67,6 +67,7 @@ def test_the_outcome_is_posted_once_and_signed(
     sent = orjson.loads(got.body)
     assert (sent["success"], sent["data"]) == (True, "hello")
     assert whole["metadata"].pop("callback")["state"] == "delivered"
+    assert len(whole.pop("attempts")) == 1
     assert sent == whole
     assert read(made["run_id"])["delivered_at"]
     assert kinds(made["run_id"]) == ["CALLBACK_QUEUED", "CALLBACK_DELIVERED"]
