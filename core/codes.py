@@ -165,6 +165,15 @@ CODES: dict[str, Code] = _codes(
         "Ask for the grant that `decision` names.",
     ),
     Code(
+        "PAUSED",
+        "security",
+        "medium",
+        403,
+        True,
+        "The persona, the tool or the hub is paused.",
+        "Repeat when the pause is over; `decision` says who paused it, and why.",
+    ),
+    Code(
         "VERSION_YANKED",
         "security",
         "medium",

@@ -27,6 +27,7 @@ NAVIGATION = (
     NavItem("Tools", "tools", "tools", "t", "registry.view_tool"),
     NavItem("Packages", "packages", "package", "k", "registry.view_package"),
     NavItem("Personas", "personas", "robot", "p", "security.view_persona"),
+    NavItem("Policy", "policy", "lock", "u", "policy.view_restriction"),
     NavItem("Runs", "runs", "player-play", "r", "execution.view_run"),
     NavItem("Schedules", "schedules", "clock", "s", "execution.view_schedule"),
     NavItem("Audit", "events", "shield-check", "a", "audit.view_event"),

@@ -10,16 +10,19 @@ from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, QuerySe
 from core.errors import InvalidRequest, NotFound
 from registry.models import Assignment, Tool, ToolVersion, VersionState
 from registry.versions import version_pick
-from security.decisions import CallFacts, Decision, TokenState, decide
+from security.decisions import Decision, decide
+from security.facts import CallFacts, Policy, TokenState
+from security.policy.selectors import PolicyBook
 from security.principals import PersonaPrincipal
 
 
 @dataclass(frozen=True)
 class ResolvedTool:
-    """A tool version as a call means it, and what assigns it to the caller (None: nothing does)."""
+    """A tool version as a call means it, what assigns it to the caller (None: nothing), and the rules."""
 
     version: ToolVersion
     assigned_by: str | None
+    policy: Policy
 
     @property
     def name(self) -> str:
@@ -57,13 +60,17 @@ def tool_resolve(name: str, persona_id: int, version: str | None = None) -> Reso
         row = rows.filter(tool__name=name, tool__active_id=F("pk")).first()
     if row is None:
         raise tool_missing(name)
-    return ResolvedTool(row, _assigned_by(row))
+    return _resolved(row, persona_id)
 
 
 def tool_resolve_version(version: ToolVersion, persona_id: int) -> ResolvedTool:
     """A known version with what assigns it to the persona now."""
-    row = _versions_for(persona_id).get(pk=version.pk)
-    return ResolvedTool(row, _assigned_by(row))
+    return _resolved(_versions_for(persona_id).get(pk=version.pk), persona_id)
+
+
+def _resolved(row: ToolVersion, persona_id: int) -> ResolvedTool:
+    name = row.tool.name
+    return ResolvedTool(row, _assigned_by(row), PolicyBook([persona_id], [name]).of(persona_id, name))
 
 
 def _versions_for(persona_id: int) -> QuerySet[ToolVersion]:
@@ -126,6 +133,8 @@ def call_decide(
             required=tuple(found.version.required_capabilities),
             grants=principal.grants,
             arguments=arguments,
+            policy=found.policy,
+            standing=principal.standing,
         )
     )
 

@@ -19,6 +19,7 @@ from registry.personas.views_page import PersonaPage
 from registry.personas.views_signing import SigningSecretNew
 from registry.personas.views_switch import PersonaSwitch
 from registry.personas.views_tokens import TokenNew, TokenRevoke
+from registry.policy.views import PauseNew, PolicyList, RestrictionLift, RestrictionNew, StandingChange
 from registry.releases.views import (
     PackagePage,
     PackagesList,
@@ -71,6 +72,11 @@ urlpatterns = [
     path("personas/<slug:name>/grants/", GrantNew.as_view(), name="grant_new"),
     path("personas/<slug:name>/grants/<int:row>/revoke/", GrantRevoke.as_view(), name="grant_revoke"),
     path("personas/<slug:name>/signing/", SigningSecretNew.as_view(), name="signing_secret_new"),
+    path("personas/<slug:name>/standing/", StandingChange.as_view(), name="standing_change"),
+    path("policy/", PolicyList.as_view(), name="policy"),
+    path("policy/new/", RestrictionNew.as_view(), name="restriction_new"),
+    path("policy/pause/", PauseNew.as_view(), name="pause_new"),
+    path("policy/<int:row>/lift/", RestrictionLift.as_view(), name="restriction_lift"),
     path("personas/<slug:name>/tokens/", TokenNew.as_view(), name="token_new"),
     path("personas/<slug:name>/tokens/<int:row>/revoke/", TokenRevoke.as_view(), name="token_revoke"),
 ]

@@ -14,6 +14,7 @@ from registry.curl import curl_line, example_arguments
 from registry.models import Tool
 from registry.parameters import parameters_of
 from registry.selectors import tool_assignments, tool_detail, tool_versions, tools_page
+from security.policy.selectors import pauses_of
 from toolhub_sdk.package import CONTRACT
 
 
@@ -61,6 +62,7 @@ class ToolPage(ConsoleView):
                 "outputs": parameters_of(definition.get("outputSchema")),
                 "versions": tool_versions(tool),
                 "assignments": tool_assignments(tool),
+                "pauses": pauses_of(tool=tool.name),
                 "curl": curl_line(settings.PUBLIC_URL, tool.name, example_arguments(definition)),
             }
         )

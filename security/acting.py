@@ -11,7 +11,7 @@ By = User | PersonaPrincipal | Actor
 MANAGE = "toolhub:packages"
 """The capability with which an agent manages packages, as far as its responsible person may."""
 PERSONAS = "toolhub:personas"
-"""The same for personas, their rights, and the rules of the hub."""
+"""The same for personas, their rights, and the policy of the hub."""
 
 
 def acting(by: By, permission: str, capability: str = MANAGE) -> Actor:

@@ -34,3 +34,11 @@ def held_by(capability: str, granted: Iterable[str]) -> str | None:
     """The narrowest granted capability that holds this one, or None."""
     have = set(granted)
     return next((name for name in holders(capability) if name in have), None)
+
+
+def covers(restricted: str, needed: str) -> bool:
+    """Whether a restriction on one capability denies what needs another: the same, a part, or the whole.
+
+    `file:*` and `file` deny `file:delete`; `file:delete` denies `file`, which would bring it.
+    """
+    return restricted in holders(needed) or needed in holders(restricted)

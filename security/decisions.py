@@ -4,47 +4,17 @@ It works on values only, so that the execute path, the list of tools, the consol
 simulator all ask the same function.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from security.capabilities import holders
-from security.conditions import Condition, condition_words, unmet
+from security.capabilities import covers, holders
+from security.conditions import condition_words, unmet
+from security.facts import CallFacts, RestrictionFact
 
 Verdict = Literal["pass", "warn", "fail"]
-TokenState = Literal["valid", "expired", "revoked", "none"]
-
-
-@dataclass(frozen=True)
-class GrantFact:
-    """A grant: capability, expiry (UTC; None for no end), and conditions on a call's arguments."""
-
-    capability: str
-    expires_at: datetime | None
-    conditions: tuple[Condition, ...] = ()
-
-
-@dataclass(frozen=True)
-class CallFacts:
-    """All that a decision rests on."""
-
-    now: datetime
-    persona: str
-    persona_active: bool
-    token_state: TokenState
-    responsible_active: bool
-    tool: str
-    version: str
-    version_state: Literal["active", "deprecated", "yanked", "quarantined"]
-    # Why it is deprecated or withdrawn, as a person wrote it.
-    version_reason: str = field(default="", kw_only=True)
-    # What assigns the tool to the persona, in words; None when nothing does.
-    assigned_by: str | None
-    required: tuple[str, ...]
-    grants: tuple[GrantFact, ...]
-    # None where no call is made yet, as in a list of tools: then conditions count as met.
-    arguments: Mapping[str, Any] | None = field(default=None, kw_only=True)
+_ADMIN = "an admin"
+_GROUNDS = frozenset({"assignment", "capabilities"})
 
 
 @dataclass(frozen=True)
@@ -87,58 +57,48 @@ class Decision:
         return {"allowed": self.allowed, "checks": [asdict(check) for check in self.checks]}
 
 
-_ADMIN = "an admin"
-_GROUNDS = frozenset({"assignment", "capabilities"})
+def _fail(name: str, reason: str, code: str, remedy: str) -> Check:
+    return Check(name, "fail", reason, code, remedy, _ADMIN)
 
 
 def _token(facts: CallFacts) -> Check:
     if facts.token_state in {"expired", "revoked"}:
-        return Check(
-            "token",
-            "fail",
-            f"The token is {facts.token_state}.",
-            "UNAUTHENTICATED",
-            "Use a valid token of the persona.",
-            _ADMIN,
-        )
+        reason = f"The token is {facts.token_state}."
+        return _fail("token", reason, "UNAUTHENTICATED", "Use a valid token of the persona.")
     if not facts.responsible_active:
-        return Check(
-            "token",
-            "fail",
-            "The person responsible has left.",
-            "PERMISSION_DENIED",
-            "Let another responsible person make a token or schedule.",
-            _ADMIN,
-        )
-    return Check(
-        "token", "pass", "The token is valid." if facts.token_state == "valid" else "No token is involved."
-    )
+        remedy = "Let another responsible person make a token or schedule."
+        return _fail("token", "The person responsible has left.", "PERMISSION_DENIED", remedy)
+    valid = facts.token_state == "valid"
+    return Check("token", "pass", "The token is valid." if valid else "No token is involved.")
 
 
 def _persona(facts: CallFacts) -> Check:
     if facts.persona_active:
         return Check("persona", "pass", f"The persona {facts.persona} is active.")
-    return Check(
-        "persona",
-        "fail",
-        f"The persona {facts.persona} is switched off.",
-        "PERMISSION_DENIED",
-        "Switch the persona on.",
-        _ADMIN,
-    )
+    reason = f"The persona {facts.persona} is switched off."
+    return _fail("persona", reason, "PERMISSION_DENIED", "Switch the persona on.")
 
 
 def _assignment(facts: CallFacts) -> Check:
     if facts.assigned_by:
         return Check("assignment", "pass", f"{facts.tool} is assigned: {facts.assigned_by}.")
-    return Check(
-        "assignment",
-        "fail",
-        f"{facts.tool} is not assigned to {facts.persona}.",
-        "TOOL_NOT_FOUND",
-        f"Assign {facts.tool} or its package to {facts.persona}.",
-        _ADMIN,
+    reason = f"{facts.tool} is not assigned to {facts.persona}."
+    remedy = f"Assign {facts.tool} or its package to {facts.persona}."
+    return _fail("assignment", reason, "TOOL_NOT_FOUND", remedy)
+
+
+def _pause(facts: CallFacts) -> Check:
+    pause = next((one for one in facts.policy.restrictions if one.is_pause), None)
+    if pause is None:
+        return Check("pause", "pass", "Nothing is paused.")
+    what = (
+        f"The persona {facts.persona}"
+        if pause.of_persona
+        else f"The tool {pause.tool}"
+        if pause.tool
+        else "The hub"
     )
+    return _fail("pause", f"{what} is paused by {_said(pause)}", "PAUSED", "End the pause.")
 
 
 def _version_state(facts: CallFacts) -> Check:
@@ -151,15 +111,8 @@ def _version_state(facts: CallFacts) -> Check:
             reason = f"{named} is deprecated.{why}"
             return Check("version", "warn", reason, remedy="Move to another version.", who=_ADMIN)
         case "yanked":
-            return Check(
-                "version",
-                "fail",
-                f"{named} was withdrawn.{why}",
-                "VERSION_YANKED",
-                "Call another version.",
-                _ADMIN,
-            )
-    return Check("version", "fail", f"{named} is quarantined.", "QUARANTINED", "Review what changed.", _ADMIN)
+            return _fail("version", f"{named} was withdrawn.{why}", "VERSION_YANKED", "Call another version.")
+    return _fail("version", f"{named} is quarantined.", "QUARANTINED", "Review what changed.")
 
 
 def _capabilities(facts: CallFacts) -> Check:
@@ -175,14 +128,9 @@ def _capabilities(facts: CallFacts) -> Check:
             held.append(f"{needed} by {by}{why}")
     if not unheld:
         return Check("capabilities", "pass", f"Held: {', '.join(held)}.")
-    return Check(
-        "capabilities",
-        "fail",
-        f"{facts.persona} may not: {'; '.join(f'{needed} {why}' for needed, why in unheld.items())}.",
-        "CAPABILITY_MISSING",
-        f"Grant {', '.join(unheld)} to {facts.persona}.",
-        _ADMIN,
-    )
+    reason = f"{facts.persona} may not: {'; '.join(f'{needed} {why}' for needed, why in unheld.items())}."
+    remedy = f"Grant {', '.join(unheld)} to {facts.persona}."
+    return _fail("capabilities", reason, "CAPABILITY_MISSING", remedy)
 
 
 def _held(needed: str, facts: CallFacts) -> tuple[str | None, str]:
@@ -208,13 +156,39 @@ def _held(needed: str, facts: CallFacts) -> tuple[str | None, str]:
     return None, why
 
 
+def _restrictions(facts: CallFacts) -> Check:
+    for one in facts.policy.restrictions:
+        if one.is_pause or not _fits(one, facts):
+            continue
+        parts = (f"with {one.tool}" * bool(one.tool), f"by {facts.persona}" * one.of_persona)
+        needs = f"that need {one.capability}" * bool(one.capability)
+        what = " ".join(part for part in (*parts, needs) if part)
+        reason = f"A restriction denies calls {what}. Made by {_said(one)}"
+        return _fail("restrictions", reason, "PERMISSION_DENIED", f"Lift the restriction on calls {what}.")
+    return Check("restrictions", "pass", "No restriction denies it.")
+
+
+def _fits(one: RestrictionFact, facts: CallFacts) -> bool:
+    return not one.capability or any(covers(one.capability, needed) for needed in facts.required)
+
+
+def _said(one: RestrictionFact) -> str:
+    """Who, until when and why."""
+    until = f" until {one.until:%Y-%m-%d %H:%M} UTC" if one.until else ""
+    return f"{one.by}{until}: {one.reason}"
+
+
 # In this order; the first failure names the error. Later rules are lines of their own here.
 RULES: tuple[Callable[[CallFacts], Check], ...] = (
     _token,
     _persona,
+    # Before all that names the tool: who may not see it hears nothing else of it.
     _assignment,
+    _pause,
     _version_state,
     _capabilities,
+    # After the grants: explicit denies win.
+    _restrictions,
 )
 
 

@@ -1,6 +1,6 @@
 """What `request.user` of an agent is: a persona, never a Django user."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from core.actors import Actor
 from core.errors import ToolHubError
-from security.decisions import GrantFact
+from security.facts import GrantFact, Standing
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class PersonaPrincipal:
     responsible_id: int
     responsible: str
     responsible_active: bool
-    grants: tuple[GrantFact, ...] = field(default=())
+    grants: tuple[GrantFact, ...]
+    standing: Standing
 
     is_authenticated: ClassVar[bool] = True
 

@@ -7,16 +7,19 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
-from security.decisions import GrantFact, TokenState
+from security.facts import GrantFact, TokenState
 from security.models import Grant, Persona, Token, User
+from security.policy.selectors import standing_of
 from security.principals import PersonaPrincipal
 
 # A fixed prefix lets secret scanners find leaked tokens.
 MARK = "thp_"
 SHAPE = re.compile(r"thp_[A-Za-z0-9_-]{43}")
 USED_EVERY = timedelta(minutes=1)
+_WITH_TOKEN = ("persona__standing", "responsible")
 
 
 def token_text() -> str:
@@ -36,7 +39,7 @@ def principal_find(text: str) -> tuple[PersonaPrincipal, TokenState] | None:
     """
     if not SHAPE.fullmatch(text):
         return None
-    token = Token.objects.select_related("persona", "responsible").filter(digest=token_digest(text)).first()
+    token = Token.objects.select_related(*_WITH_TOKEN).filter(digest=token_digest(text)).first()
     if token is None:
         return None
     now = timezone.now()
@@ -50,7 +53,7 @@ def principal_of(token_id: int) -> tuple[PersonaPrincipal, TokenState]:
 
     Expiry after acceptance does not matter, so an expired token counts as valid here.
     """
-    token = Token.objects.select_related("persona", "responsible").get(pk=token_id)
+    token = Token.objects.select_related(*_WITH_TOKEN).get(pk=token_id)
     return _principal(token), "revoked" if token.revoked_at else "valid"
 
 
@@ -65,7 +68,8 @@ def principal_supposed(persona: Persona) -> PersonaPrincipal:
 
 
 def principals_supposed(personas: Sequence[Persona]) -> list[PersonaPrincipal]:
-    """The same for many, their rights by one query."""
+    """The same for many, their rights by few queries."""
+    prefetch_related_objects(personas, "standing")
     grants: dict[int, list[GrantFact]] = {persona.pk: [] for persona in personas}
     for row in Grant.objects.filter(persona__in=personas):
         grants[row.persona_id].append(GrantFact(row.capability, row.expires_at, tuple(row.conditions)))
@@ -79,6 +83,7 @@ def principals_supposed(personas: Sequence[Persona]) -> list[PersonaPrincipal]:
             responsible="",
             responsible_active=True,
             grants=tuple(grants[persona.pk]),
+            standing=standing_of(persona),
         )
         for persona in personas
     ]
@@ -116,4 +121,5 @@ def _of(persona: Persona, responsible: User, token_id: int | None) -> PersonaPri
         responsible=responsible.get_username(),
         responsible_active=responsible.is_active,
         grants=grants_of(persona.pk),
+        standing=standing_of(persona),
     )

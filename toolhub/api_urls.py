@@ -21,6 +21,7 @@ from registry.installations.api import (
     InstallationRetry,
     Installations,
 )
+from registry.policy.api import Pauses, PersonaDetail, RestrictionDetail, Restrictions
 from registry.releases.api import (
     PackageCompare,
     PackageDependencies,
@@ -60,6 +61,10 @@ urlpatterns = [
     path("packages/<str:name>/config", PackageConfig.as_view(), name="api_package_config"),
     path("packages/<str:name>/compare", PackageCompare.as_view(), name="api_package_compare"),
     path("packages/<str:name>/dependencies", PackageDependencies.as_view(), name="api_package_dependencies"),
+    path("restrictions", Restrictions.as_view(), name="api_restrictions"),
+    path("restrictions/<int:pk>", RestrictionDetail.as_view(), name="api_restriction"),
+    path("pauses", Pauses.as_view(), name="api_pauses"),
+    path("personas/<str:name>", PersonaDetail.as_view(), name="api_persona"),
     path("releases/<int:pk>", ReleaseDetail.as_view(), name="api_release"),
     path("releases/<int:pk>/package", ReleasePackage.as_view(), name="api_release_package"),
     path("releases/<int:pk>/activate", ReleaseActivate.as_view(), name="api_release_activate"),

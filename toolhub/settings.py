@@ -48,6 +48,7 @@ INSTALLED_APPS = [
     "registry.installations",
     "execution.memory",
     "security",
+    "security.policy",
     "audit",
     "core",
     "core.outbox",

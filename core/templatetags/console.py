@@ -80,6 +80,7 @@ STATES: Mapping[str, tuple[str, str]] = {
     "withdrawn": ("ban", "bad"),
     "quarantined": ("lock", "bad"),
     "denied": ("lock", "bad"),
+    "paused": ("player-stop", "warn"),
     "pass": ("circle-check", "good"),
     "warn": ("alert-triangle", "warn"),
     "fail": ("lock", "bad"),

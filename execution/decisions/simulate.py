@@ -10,11 +10,12 @@ from typing import Any
 
 from core.errors import InvalidRequest, ToolHubError
 from execution.runs.checks import call_allow, call_check
-from execution.runs.requests import CallRequest
+from execution.runs.requests import CallRequest, bounds_of
 from registry.selectors import call_decide, tool_missing, tool_resolve
 from security.acting import PERSONAS, By, acting
 from security.capabilities import is_capability
-from security.decisions import CallFacts, Check, Decision, GrantFact, decide
+from security.decisions import Check, Decision, decide
+from security.facts import CallFacts, GrantFact
 from security.models import Persona
 from security.principals import PersonaPrincipal
 from security.tokens import principal_supposed
@@ -92,6 +93,7 @@ def call_simulate(persona: Persona, name: str, request: CallRequest, *, known: b
             warnings = call_check(principal, name, request).warnings
         else:
             call_allow(principal, name, request, None)
+            warnings += bounds_of(found.version, request, principal.standing).warnings
     except ToolHubError as error:
         refusal = error
     return Simulated(persona.name, found.name, found.version.version, decision, refusal, warnings)

@@ -65,13 +65,18 @@ class Accepted:
             arguments=self.request.arguments,
             arguments_hash=hashlib.sha256(self.arguments).digest(),
             salt=secrets.token_bytes(16),
-            request=self.request.recorded(),
+            request=self._recorded(),
             timeout_ms=self.bounds.timeout_ms,
             max_output_bytes=self.bounds.max_output_bytes,
             warnings=list(self.warnings),
             created_at=now,
             due_at=now,
         )
+
+    def _recorded(self) -> dict[str, Any]:
+        """The request with the isolation that is in force, which the persona may have made stricter."""
+        wanted = self.bounds.isolation
+        return self.request.recorded() | ({"isolation_level": wanted} if wanted else {})
 
     def key_row(self, run: Run) -> IdempotencyKey:
         """The idempotency key's row; two of one key and persona cannot both be written."""

@@ -11,7 +11,7 @@ from core.errors import ToolHubError
 from core.json.canonical import CanonicalError, canonical
 from execution.callbacks.accept import callback_check
 from execution.dynamic.keep import is_dynamic, problems_by, schema_kept
-from execution.runs.requests import Bounds, CallRequest, bounds_of, isolation_check
+from execution.runs.requests import Bounds, CallRequest, bounds_of
 from registry.config.selectors import settings_check
 from registry.models import ToolVersion
 from registry.rules import rule_values, rules_broken, rules_of
@@ -65,7 +65,7 @@ def call_check(
             _arguments_check(version, request, open_arguments)
         if not (open_arguments or request.hook):
             _values_check(version, principal, request)
-        isolation_check(version, request)
+        bounds = bounds_of(version, request, principal.standing)
         settings_check(version)
         callback_check(principal.persona_id, request.callback_url)
         encoded = canonical(request.arguments)
@@ -75,7 +75,7 @@ def call_check(
     except ToolHubError as error:
         refuse(found.name, error, {"errors": [e["pointer"] for e in error.errors]})
         raise
-    return Checked(found, decision, bounds_of(version, request), encoded)
+    return Checked(found, decision, bounds, encoded)
 
 
 def call_allow(
@@ -120,7 +120,7 @@ def _decide(
     if failed is None:
         return decision
     explained = {"decision": decision.as_dict()}
-    if failed.code == "TOOL_NOT_FOUND":
+    if found.assigned_by is None:  # whatever else is wrong, too: the caller hears of a missing tool only
         missing = tool_missing(found.name)
         refuse(found.name, missing, explained)
         raise missing

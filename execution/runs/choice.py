@@ -4,6 +4,7 @@ Fair: the persona with the fewest running runs first, then the tool with the few
 """
 
 from collections import Counter
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, Min, Q, QuerySet
@@ -12,6 +13,7 @@ from django.db.models.functions import Now
 from execution.models import Run, Status
 from execution.runs import hotpath, hotwork
 from execution.runs.caps import Choice
+from security.policy.selectors import restrictions_in_force
 
 
 def choice_make(queue: str) -> Choice | None:
@@ -26,6 +28,7 @@ def _choose(queue: str) -> Choice | None:
     busy = _Busy() if kinds else None
     if busy is None or busy.is_full():
         return None
+    kinds = _unpaused(kinds)
     kinds.sort(key=lambda kind: (busy.personas[kind["persona_id"]], busy.tools[kind["tool"]], kind["oldest"]))
     for kind in kinds:
         rows = due.filter(persona_id=kind["persona_id"], tool=kind["tool"]).order_by("due_at", "id")
@@ -34,6 +37,17 @@ def _choose(queue: str) -> Choice | None:
         if row is not None:
             return Choice(*row)
     return None
+
+
+def _unpaused(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The kinds of waiting work that no pause holds."""
+    pauses = restrictions_in_force().filter(is_pause=True).values_list("persona_id", "tool")
+    held = list(pauses)
+    return [
+        kind
+        for kind in kinds
+        if not any(who in {None, kind["persona_id"]} and tool in {"", kind["tool"]} for who, tool in held)
+    ]
 
 
 class _Busy:

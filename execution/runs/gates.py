@@ -1,12 +1,14 @@
 """What is asked again between claim and start: do the rights still hold, and is there time left?"""
 
+import dataclasses
 from datetime import UTC, datetime
 
 from execution.models import Run, Status
 from execution.runs.outcomes import Outcome, failure
 from registry.selectors import ResolvedTool, call_decide, tool_resolve_version
-from security.decisions import TokenState
+from security.facts import TokenState
 from security.models import Persona, User
+from security.policy.selectors import policy_at_start
 from security.principals import PersonaPrincipal
 from security.tokens import principal_of, principal_of_persona
 
@@ -36,6 +38,7 @@ def judge(run: Run, rights: Rights | None, found: ResolvedTool) -> Outcome | Non
     if rights is None:
         return failure("PERMISSION_DENIED", "Refused before the start: nobody answers for this run.", at=now)
     principal, state = rights
+    found = dataclasses.replace(found, policy=policy_at_start(found.policy))
     # A hook is called without arguments: nothing that conditions could look at.
     arguments = None if "hook" in run.request else run.arguments
     decision = call_decide(principal, found, arguments=arguments, token_state=state, at=run.created_at)

@@ -16,31 +16,28 @@ from django.conf import settings
 from django.db import connections, models
 
 from core.fields import CanonicalJSONField
+from execution.runs.rights import JOINS, RIGHTS, Who, rights_read
 from registry.models import ToolVersion
 from registry.selectors import ResolvedTool
 from security.principals import PersonaPrincipal
-from security.tokens import SHAPE, USED_EVERY, grants_read, token_digest
+from security.tokens import SHAPE, USED_EVERY, token_digest
 
 Convert = Callable[[Any], Any]
 Clock = tuple[str, str]
 
-_FACTS = """
-SELECT p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active,
-       v.id, v.state, v.state_reason, k.name,
-       EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.tool_id = o.id),
-       EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.package_id = o.package_id),
-       (SELECT array_agg(g.capability ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
-       (SELECT array_agg(g.expires_at ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
-       (SELECT array_agg(g.conditions ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id)
+# Of names and columns only; every value is a parameter.
+_FACTS = f"""
+SELECT p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active, v.id, v.state, v.state_reason, {RIGHTS}
   FROM security_token t
   JOIN security_persona p ON p.id = t.persona_id
   JOIN security_user u ON u.id = t.responsible_id
   JOIN registry_tool o ON o.name = $1
   JOIN registry_toolversion v ON v.id = o.active_id
   JOIN registry_package k ON k.id = o.package_id
+  {JOINS}
  WHERE t.digest = $2 AND t.revoked_at IS NULL AND t.expires_at > clock_timestamp()
    AND t.last_used_at > clock_timestamp() - $3
-"""
+"""  # noqa: S608
 
 
 def is_served() -> bool:
@@ -91,12 +88,9 @@ def facts_read(token_text: str, name: str) -> tuple[PersonaPrincipal, ResolvedTo
     row = statement_execute(_FACTS, (name, token_digest(token_text), USED_EVERY)).fetchone()
     if row is None:
         return None
-    version_id, state, reason, package, by_tool, by_package, *granted = row[7:]
-    grants = grants_read(*granted)
-    who: tuple[int, str, bool, int, int, str, bool] = row[:7]
-    principal = PersonaPrincipal(*who, grants)
-    assigned = "by name" if by_tool else f"with the package {package}" if by_package else None
-    return principal, ResolvedTool(version_kept(version_id, state, reason), assigned)
+    who: Who = row[:7]
+    version_id, state, reason, *rights = row[7:]
+    return rights_read(who, version_kept(version_id, state, reason), rights)
 
 
 @functools.cache

@@ -24,11 +24,11 @@ from execution.runs.caps import Choice
 from execution.runs.events import CLAIMED, STARTED
 from execution.runs.hotpath import fields_of, statement_execute, version_kept
 from execution.runs.outcomes import Outcome
+from execution.runs.rights import JOINS, RIGHTS, rights_read
 from execution.runs.states import move_sql
 from registry.selectors import ResolvedTool
-from security.decisions import TokenState
+from security.facts import TokenState
 from security.principals import PersonaPrincipal
-from security.tokens import grants_read
 
 # Kinds of waiting work (persona and tool) are found by leaps through the index `run_due`: what a claim costs
 # does not grow with the number of runs that wait. Then the fairest kind that has a run whose caps are free.
@@ -50,6 +50,10 @@ WITH RECURSIVE kinds AS (
     CROSS JOIN LATERAL (SELECT count(*) AS busy FROM busy b WHERE b.persona_id = k.persona_id) p
     CROSS JOIN LATERAL (SELECT count(*) AS busy FROM busy b WHERE b.tool = k.tool) t
    WHERE k.due_at <= statement_timestamp()
+     AND NOT EXISTS (
+       SELECT 1 FROM policy_restriction s
+        WHERE s.is_pause AND (s.persona_id IS NULL OR s.persona_id = k.persona_id) AND s.tool IN ('', k.tool)
+          AND (s.expires_at IS NULL OR s.expires_at > statement_timestamp()))
      AND ($3::integer = 0 OR p.busy < $3) AND ($4::integer = 0 OR (SELECT count(*) FROM busy) < $4)
    ORDER BY p.busy, t.busy, k.due_at
 )
@@ -81,13 +85,8 @@ WITH moved AS (
   UNION ALL
   SELECT id, events_count, '{started}', $4, '{{"attempt":' || attempt || '}}' FROM moved
 )
-SELECT {columns}, v.state, v.state_reason, k.name,
-       p.name, p.is_active, t.id, t.revoked_at IS NOT NULL, u.id, u.username, u.is_active,
-       EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.tool_id = o.id),
-       EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.package_id = k.id),
-       (SELECT array_agg(g.capability ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
-       (SELECT array_agg(g.expires_at ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
-       (SELECT array_agg(g.conditions ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id)
+SELECT {columns}, v.state, v.state_reason,
+       p.name, p.is_active, t.id, t.revoked_at IS NOT NULL, u.id, u.username, u.is_active, {rights}
   FROM moved m
   JOIN security_persona p ON p.id = m.persona_id
   LEFT JOIN security_token t ON t.id = m.token_id
@@ -96,6 +95,7 @@ SELECT {columns}, v.state, v.state_reason, k.name,
   JOIN registry_toolversion v ON v.id = m.tool_version_id
   JOIN registry_tool o ON o.id = v.tool_id
   JOIN registry_package k ON k.id = o.package_id
+  {joins}
 """
 
 _FINISH = """
@@ -148,7 +148,8 @@ def run_begin(run_id: UUID, token: UUID, at: datetime, worker: str) -> tuple[Run
 def _begin() -> str:
     source, target = move_sql(source=Status.PENDING, target=Status.RUNNING, who="claim")
     columns = ", ".join(f'm."{field.column}"' for field, _ in _columns())
-    return _BEGIN.format(source=source, target=target, columns=columns, claimed=CLAIMED, started=STARTED)
+    named = {"columns": columns, "claimed": CLAIMED, "started": STARTED, "rights": RIGHTS, "joins": JOINS}
+    return _BEGIN.format(source=source, target=target, **named)
 
 
 @functools.cache
@@ -165,18 +166,15 @@ def _read(values: Sequence[Any]) -> list[Any]:
 
 
 def _facts(run: Run, row: Sequence[Any]) -> Facts:
-    state, reason, package, persona, persona_active, token_id, revoked, *rest = row
-    responsible_id, responsible, responsible_active, by_tool, by_package, *granted = rest
+    state, reason, persona, persona_active, token_id, revoked, *rest = row
+    responsible_id, responsible, responsible_active, *rights = rest
     run.tool_version = version_kept(run.tool_version_id, state, reason)
-    found = ResolvedTool(
-        run.tool_version, "by name" if by_tool else f"with the package {package}" if by_package else None
-    )
+    who = (run.persona_id, persona, persona_active, token_id, responsible_id, responsible, responsible_active)
+    principal, found = rights_read(who, run.tool_version, rights)
     if responsible_id is None:
         return Facts(None, found)
-    grants = grants_read(*granted)
-    who = (run.persona_id, persona, persona_active, token_id, responsible_id, responsible, responsible_active)
     token_state: TokenState = "none" if token_id is None else "revoked" if revoked else "valid"
-    return Facts((PersonaPrincipal(*who, grants), token_state), found)
+    return Facts((principal, token_state), found)
 
 
 @functools.cache

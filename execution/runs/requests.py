@@ -8,6 +8,7 @@ from uuid import UUID
 from core.errors import InvalidRequest, ToolHubError
 from registry.models import ToolVersion
 from registry.schemas import pointer
+from security.facts import Standing
 from toolhub_sdk.package import CONTRACT
 
 MEMBERS: dict[str, type] = {
@@ -115,24 +116,52 @@ def _limit_errors(limits: Mapping[str, Any]) -> list[dict[str, str]]:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The bounds in force for a run: timeout in ms, output in bytes, and what was asked in vain."""
+    """The bounds in force for a run: timeout in ms, output in bytes, and what was asked in vain.
+
+    `isolation` is the least that caller and persona ask for, in a manifest's words; empty: as the tool asks.
+    """
 
     timeout_ms: int
     max_output_bytes: int
+    isolation: str
     warnings: tuple[str, ...]
 
 
-def bounds_of(version: ToolVersion, request: CallRequest) -> Bounds:
-    """The tool's bounds, tightened by the caller's. A looser wish is ignored with a warning."""
+def bounds_of(version: ToolVersion, request: CallRequest, standing: Standing) -> Bounds:
+    """The tool's bounds, tightened by caller and persona. A looser wish is ignored with a warning.
+
+    Raises ToolHubError for isolation that the tool's runner cannot give.
+    """
     values = {"timeoutMs": version.timeout_ms, "maxOutputBytes": version.max_output_bytes}
     warnings = []
     for name, asked in request.limits.items():
         if asked > values[name]:
             warnings.append(f"limits.{name} was ignored: the tool allows at most {values[name]}.")
         values[name] = min(values[name], asked)
-    if request.isolation_level == "none":
-        warnings.append("isolation_level none was ignored: a call may only ask for more isolation.")
-    return Bounds(values["timeoutMs"], values["maxOutputBytes"], tuple(warnings))
+    isolation = _isolation(version, request, standing, warnings)
+    return Bounds(values["timeoutMs"], values["maxOutputBytes"], isolation, tuple(warnings))
+
+
+def _isolation(version: ToolVersion, request: CallRequest, standing: Standing, warnings: list[str]) -> str:
+    asked, least = request.isolation_level or "", standing.isolation
+    wanted = max(asked, least, key=_strength)
+    if version.runner == "builtin" and _strength(wanted) >= _strength("strict"):
+        who = "The persona" if _strength(least) > _strength(asked) else "The call"
+        raise ToolHubError(
+            f"{version.tool.name} is built in: it runs as trusted code without a sandbox. "
+            f"{who} asks for {wanted}.",
+            code="SANDBOX_UNAVAILABLE",
+        )
+    declared = "none" if version.runner == "builtin" else version.declared.get("isolation", "strict")
+    floor = max(declared, least, key=_strength)
+    if asked == "none" or (asked and _strength(asked) < _strength(floor)):
+        held = f"; this one is held at {floor}" if _strength(floor) > 0 else ""
+        warnings.append(f"isolation_level {asked} was ignored: a call may only ask for more isolation{held}.")
+    return wanted
+
+
+def _strength(word: str) -> int:
+    return ISOLATION_LEVELS.index(word) if word else -1
 
 
 def at_once_of(version: ToolVersion) -> int | None:
@@ -140,12 +169,3 @@ def at_once_of(version: ToolVersion) -> int | None:
     bounds = version.definition.get("_meta", {}).get(CONTRACT, {}).get("resourceBounds", {})
     most = bounds.get("maxConcurrency")
     return most if isinstance(most, int) else None
-
-
-def isolation_check(version: ToolVersion, request: CallRequest) -> None:
-    """Refuses a wish for isolation that the tool's runner cannot give. Raises ToolHubError."""
-    if version.runner == "builtin" and request.isolation_level in {"strict", "paranoid"}:
-        raise ToolHubError(
-            f"{version.tool.name} is built in: it runs as trusted code without a sandbox.",
-            code="SANDBOX_UNAVAILABLE",
-        )

@@ -11,6 +11,7 @@ from registry.models import Assignment, Package, Tool
 from registry.selectors import ResolvedTool, call_decide, count_of
 from security.decisions import Decision
 from security.models import Grant, Persona, Token
+from security.policy.selectors import PolicyBook
 from security.tokens import principal_supposed, principals_supposed
 
 
@@ -33,7 +34,7 @@ def personas_page(filters: Mapping[str, str]) -> QuerySet[Persona]:
 
 def persona_detail(name: str) -> Persona:
     """A persona, for a person. Raises NotFound."""
-    persona = Persona.objects.filter(name=name).first()
+    persona = Persona.objects.select_related("standing").filter(name=name).first()
     if persona is None:
         raise NotFound(f"There is no persona {name[:64]!r}.")
     return persona
@@ -74,15 +75,16 @@ class Decided:
 
 
 def decisions_of(persona: Persona, tools: Iterable[Tool]) -> list[Decided]:
-    """The decision on each tool for the persona, no token involved; two queries for all of them."""
+    """The decision on each tool for the persona, no token involved; few queries for all of them."""
     shown = [tool for tool in tools if tool.active is not None]
-    how = _assigned_how(persona, shown)
+    how, book = _assigned_how(persona, shown), PolicyBook([persona.pk], [tool.name for tool in shown])
     principal = principal_supposed(persona)
     found = []
     for tool in shown:
         if version := tool.active:
             version.tool = tool
-            decision = call_decide(principal, ResolvedTool(version, how.get(tool.pk)))
+            resolved = ResolvedTool(version, how.get(tool.pk), book.of(persona.pk, tool.name))
+            decision = call_decide(principal, resolved)
             found.append(Decided(persona, tool, decision))
     return found
 
@@ -118,13 +120,9 @@ def callers_of(tool: Tool, personas: Iterable[Persona]) -> list[Decided]:
         Assignment.objects.filter(tool=tool, persona__in=shown).values_list("persona_id", flat=True)
     )
     with_package = f"with the package {tool.package.name}"
-    return [
-        Decided(
-            persona,
-            tool,
-            call_decide(
-                principal, ResolvedTool(version, "by name" if persona.pk in by_name else with_package)
-            ),
-        )
-        for persona, principal in zip(shown, principals_supposed(shown), strict=True)
-    ]
+    book, found = PolicyBook([persona.pk for persona in shown], [tool.name]), []
+    for principal, persona in zip(principals_supposed(shown), shown, strict=True):
+        how = "by name" if persona.pk in by_name else with_package
+        resolved = ResolvedTool(version, how, book.of(persona.pk, tool.name))
+        found.append(Decided(persona, tool, call_decide(principal, resolved)))
+    return found

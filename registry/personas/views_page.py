@@ -1,6 +1,6 @@
 """One persona's page, to which the pages that change it come back."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -10,9 +10,12 @@ from django.urls import reverse
 from core.forms import ConsoleForm
 from core.pages import ConsoleView, page_read
 from registry.personas.forms import AssignForm, GrantForm, TokenForm
-from registry.personas.selectors import assignables, decisions_of, persona_detail
+from registry.personas.selectors import decisions_of, persona_detail
+from registry.policy.forms import StandingForm
 from registry.selectors import tools_assigned
+from security.facts import Standing
 from security.models import Persona
+from security.policy.selectors import restrictions_of, standing_of
 
 ROWS_SHOWN = 50
 
@@ -29,15 +32,18 @@ class PersonaForms:
     assign: AssignForm
     grant: GrantForm
     token: TokenForm
+    standing: StandingForm
 
     @classmethod
-    def with_one(cls, came_back: ConsoleForm | None = None) -> "PersonaForms":
-        """All three; `came_back` takes the place of its kind."""
+    def with_one(cls, standing: Standing, came_back: ConsoleForm | None = None) -> "PersonaForms":
+        """All of them; `came_back` takes the place of its kind."""
 
         def pick(kind: type[Any], prefix: str) -> Any:
             return came_back if isinstance(came_back, kind) else kind(auto_id=f"{prefix}_%s")
 
-        return cls(pick(AssignForm, "assign"), pick(GrantForm, "grant"), pick(TokenForm, "token"))
+        made = pick(AssignForm, "assign"), pick(GrantForm, "grant"), pick(TokenForm, "token")
+        here = StandingForm(auto_id="standing_%s", initial=asdict(standing))
+        return cls(*made, came_back if isinstance(came_back, StandingForm) else here)
 
 
 class PersonaPage(ConsoleView):
@@ -53,6 +59,7 @@ class PersonaPage(ConsoleView):
     def show_persona(self, persona: Persona, came_back: ConsoleForm | None = None) -> HttpResponse:
         """The page; with a form that came back, status 422."""
         assignments = persona.assignments.select_related("tool", "package", "assigned_by").order_by("-id")
+        standing, (restrictions, pauses) = standing_of(persona), restrictions_of(persona)
         page = page_read(tools_assigned(persona.pk), self.request.GET, key="name", descending=False)
         return self.show(
             {
@@ -63,8 +70,10 @@ class PersonaPage(ConsoleView):
                 "tokens": list(persona.tokens.select_related("responsible")[:ROWS_SHOWN]),
                 "page": page,
                 "decisions": decisions_of(persona, page.rows),
-                "forms": PersonaForms.with_one(came_back),
-                "assignable": assignables(persona, ""),
+                "standing": standing,
+                "restrictions": restrictions,
+                "pauses": pauses,
+                "forms": PersonaForms.with_one(standing, came_back),
             },
             status=422 if came_back else 200,
         )

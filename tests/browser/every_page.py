@@ -28,7 +28,12 @@ def until(one, *states):
         assert time.monotonic() < ends, Installation.objects.get(pk=one.pk).error
         time.sleep(0.1)
 wishes = {"tool": "echo", "arguments": {"text": "hi"}, "cron": "0 9 * * 1-5", "time_zone": "Europe/Berlin"}
+from security.policy.services import isolation_set, pause_begin, restriction_create
 demo, admin = Persona.objects.get(name="demo"), User.objects.get(username="admin")
+isolation_set(by=admin, persona=demo, isolation="basic")
+restriction_create(by=admin, capability="file:delete", reason="Legal hold")
+restriction_create(by=admin, persona=demo, tool="hash", reason="Not for this persona")
+paused = pause_begin(by=admin, tool="current_time", reason="The clock is wrong")
 schedule = schedule_create(by=admin, name="Morning greeting of the night shift", persona=demo, **wishes)
 like = Run.objects.filter(tool="echo", status=Status.COMPLETED).values(
     "persona_id", "token_id", "tool_version_id", "tool", "arguments", "arguments_hash", "salt", "timeout_ms",
@@ -51,7 +56,7 @@ for name, content in (
         one.refresh_from_db()
         installation_approve(by=admin, installation=one, digest=one.digest)
         until(one, "published")
-print(json.dumps({**ids, "schedule": schedule.pk, "waiting": str(waiting.pk), "unknown": str(unknown.pk)}))
+print(json.dumps({**ids, "schedule": schedule.pk, "paused": paused.pk, "waiting": str(waiting.pk), "unknown": str(unknown.pk)}))
 """
 FIXED = (
     "/",
@@ -68,6 +73,10 @@ FIXED = (
     "/personas/demo/?after=calculate",
     "/personas/demo/switch/",
     "/personas/demo/signing/",
+    "/policy/",
+    "/policy/?q=nothing+has+this+name",
+    "/policy/new/",
+    "/policy/pause/?persona=demo",
     "/simulator/",
     "/simulator/?persona=demo&tool=echo",
     "/tools/echo/callers/",
@@ -143,5 +152,5 @@ def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: Browse
         f"/runs/{rare['unknown']}/resolve/",
     ]
     schedule = f"/schedules/{rare['schedule']}"
-    more = package_pages(rare)
+    more = [*package_pages(rare), f"/policy/{rare['paused']}/lift/"]
     return [*FIXED, *more, *runs, replayed, *asked, f"{schedule}/switch/", f"{schedule}/delete/", event]

@@ -27,7 +27,7 @@ from registry.releases.activation import release_activate
 from registry.releases.difference import CHANGES_MAX, releases_compare
 from registry.releases.lifecycle import release_restore
 from registry.releases.uninstall import package_uninstall
-from security.decisions import GrantFact
+from security.facts import GrantFact, Standing
 from security.models import Persona, User
 from security.principals import PersonaPrincipal
 from tests.installations import packages
@@ -168,7 +168,7 @@ def test_who_lost_the_lease_is_silent_and_disturbs_nobody(admin: User) -> None:
 
 def test_an_agent_cannot_say_that_code_was_read(admin: User, persona: Persona) -> None:
     grants = (GrantFact("toolhub:packages", None),)
-    agent = PersonaPrincipal(persona.pk, persona.name, True, 1, admin.pk, "admin", True, grants)
+    agent = PersonaPrincipal(persona.pk, persona.name, True, 1, admin.pk, "admin", True, grants, Standing())
     one = started(agent)
     installations_work()
     one = again(one)

@@ -7,7 +7,8 @@ import pytest
 
 from core.errors import InvalidRequest
 from security.conditions import condition_words, conditions_check, unmet
-from security.decisions import CallFacts, GrantFact, decide
+from security.decisions import decide
+from security.facts import CallFacts, GrantFact
 
 
 def path(*folders: str) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from security.decisions import RULES, CallFacts, GrantFact, decide
+from security.decisions import RULES, decide
+from security.facts import CallFacts, GrantFact, Policy, RestrictionFact
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ALLOWED = CallFacts(
@@ -23,7 +24,14 @@ ALLOWED = CallFacts(
     required=("network:api.example.org",),
     grants=(GrantFact("network:*", None),),
 )
-NAMES = ["token", "persona", "assignment", "version", "capabilities"]
+NO_END = {"is_pause": False, "of_persona": False, "tool": "", "capability": "", "until": None}
+
+
+def restriction(**named: Any) -> RestrictionFact:
+    return RestrictionFact(**{**NO_END, "reason": "an incident", "by": "alba", **named})
+
+
+NAMES = ["token", "persona", "assignment", "pause", "version", "capabilities", "restrictions"]
 
 
 def facts(**changed: Any) -> CallFacts:
@@ -37,7 +45,7 @@ def test_a_call_with_every_right_is_allowed_and_each_check_says_why() -> None:
     assert decision.warnings == []
     assert [check.name for check in decision.checks] == NAMES
     assert all(check.verdict == "pass" and check.reason.endswith(".") for check in decision.checks)
-    assert decision.checks[-1].reason == "Held: network:api.example.org by network:*."
+    assert decision.grounds == ("fetch is assigned: by name.", "Held: network:api.example.org by network:*.")
 
 
 # what changed, rule, code, reason, remedy
@@ -79,6 +87,41 @@ DENIED = [
         "CAPABILITY_MISSING",
         "scout may not: network:api.example.org is missing.",
         "Grant network:api.example.org to scout.",
+    ),
+    (
+        {"policy": Policy(restrictions=(restriction(is_pause=True),))},
+        "pause",
+        "PAUSED",
+        "The hub is paused by alba: an incident",
+        "End the pause.",
+    ),
+    (
+        {"policy": Policy(restrictions=(restriction(is_pause=True, tool="fetch", until=NOW),))},
+        "pause",
+        "PAUSED",
+        "The tool fetch is paused by alba until 2026-01-01 12:00 UTC: an incident",
+        "End the pause.",
+    ),
+    (
+        {"policy": Policy(restrictions=(restriction(is_pause=True, of_persona=True),))},
+        "pause",
+        "PAUSED",
+        "The persona scout is paused by alba: an incident",
+        "End the pause.",
+    ),
+    (
+        {"policy": Policy(restrictions=(restriction(capability="network:*"),))},
+        "restrictions",
+        "PERMISSION_DENIED",
+        "A restriction denies calls that need network:*. Made by alba: an incident",
+        "Lift the restriction on calls that need network:*.",
+    ),
+    (
+        {"policy": Policy(restrictions=(restriction(tool="fetch", of_persona=True),))},
+        "restrictions",
+        "PERMISSION_DENIED",
+        "A restriction denies calls with fetch by scout.",
+        "Lift the restriction on calls with fetch by scout.",
     ),
     (
         {"grants": (GrantFact("network:api.example", None),)},
@@ -146,7 +189,12 @@ def test_a_tool_without_requirements_needs_no_grant() -> None:
 def test_every_rule_is_asked_also_after_a_failure_and_the_first_names_the_error() -> None:
     decision = decide(
         facts(
-            token_state="revoked", persona_active=False, assigned_by=None, version_state="yanked", grants=()
+            token_state="revoked",
+            persona_active=False,
+            assigned_by=None,
+            version_state="yanked",
+            grants=(),
+            policy=Policy(restrictions=(restriction(is_pause=True), restriction(tool="fetch"))),
         )
     )
     assert [check.verdict for check in decision.checks] == ["fail"] * len(RULES)
@@ -161,3 +209,28 @@ def test_the_explanation_is_plain_json() -> None:
     assert all(
         set(check) == {"name", "verdict", "reason", "code", "remedy", "who"} for check in told["checks"]
     )
+
+
+# restricted, needed, denied
+COVERED = [
+    ("file:delete", "file:delete", True),
+    ("file:*", "file:delete", True),
+    ("file", "file:delete", True),
+    ("*", "file:delete", True),
+    ("file:delete", "file", True),
+    ("file:delete", "file:delete:tmp", True),
+    ("file:delete:tmp", "file:delete", True),
+    ("file:delete", "file:read", False),
+    ("file:delete", "files:delete", False),
+    ("files", "file:delete", False),
+    ("network:api.example", "network:api.example.org", False),
+]
+
+
+@pytest.mark.parametrize(("restricted", "needed", "denied"), COVERED)
+def test_a_restriction_denies_what_needs_it_a_part_of_it_or_the_whole(
+    restricted: str, needed: str, denied: bool
+) -> None:
+    policy = Policy(restrictions=(restriction(capability=restricted),))
+    found = decide(facts(required=(needed,), grants=(GrantFact("*", None),), policy=policy))
+    assert found.allowed is not denied

@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from execution.decisions.simulate import call_simulate
+from execution.runs import hotpath
 from execution.runs.requests import CallRequest
 from registry.models import Assignment, Package, ToolVersion
 from security.models import Grant, Persona, User
+from security.policy.models import Restriction, Standing
 
 PAST, LATER = timedelta(hours=-1), timedelta(hours=1)
 CONDITIONS: list[list[dict[str, Any]]] = [
@@ -28,6 +30,15 @@ GRANT = st.tuples(
     st.sampled_from([None, PAST, LATER]),
     st.sampled_from(CONDITIONS),
 )
+RESTRICTION = st.fixed_dictionaries(
+    {
+        "persona": st.sampled_from(["mine", "another", None]),
+        "tool": st.sampled_from(["fx_echo", "fx_boom"]),
+        "capability": st.sampled_from(["", "fixture:use", "fixture", "file:*"]),
+        "ends": st.sampled_from([None, PAST, LATER]),
+    }
+) | st.sampled_from([{"pause": True}, {"pause": True, "tool": "fx_echo"}, {"pause": True, "ends": PAST}])
+UNKEPT = hotpath.version_kept.__wrapped__
 WORLD = st.fixed_dictionaries(
     {
         "active": st.sampled_from([True, True, True, False]),
@@ -35,6 +46,8 @@ WORLD = st.fixed_dictionaries(
         "state": st.sampled_from(["active", "active", "deprecated", "yanked", "quarantined"]),
         "required": st.sampled_from([[], ["fixture:use"], ["fixture:use", "fixture:more"]]),
         "grants": st.lists(GRANT, max_size=3, unique_by=lambda grant: grant[0]),
+        "restrictions": st.lists(RESTRICTION, max_size=2),
+        "isolation": st.sampled_from(["", "", "basic", "strict"]),
         "arguments": st.sampled_from(
             [{"value": "yes"}, {"value": "no"}, {"value": "/data/x"}, {"value": 1}, {}, {"other": 1}]
         ),
@@ -52,6 +65,18 @@ def arrange(world: dict[str, Any], persona: Persona, admin: User) -> None:
         state=world["state"], required_capabilities=world["required"]
     )
     now = timezone.now()
+    Standing.objects.create(persona=persona, isolation=world["isolation"])
+    personas = {"mine": persona, "another": Persona.objects.get_or_create(name="another")[0]}
+    for one in world["restrictions"]:
+        Restriction.objects.create(
+            persona=personas.get(one.get("persona")),
+            tool=one.get("tool", ""),
+            capability=one.get("capability", ""),
+            is_pause=one.get("pause", False),
+            reason="generated",
+            created_by=admin,
+            expires_at=now + one["ends"] if one.get("ends") else None,
+        )
     for capability, ends, conditions in world["grants"]:
         Grant.objects.create(
             persona=persona,
@@ -67,12 +92,17 @@ def arrange(world: dict[str, Any], persona: Persona, admin: User) -> None:
 @given(world=WORLD)
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_they_agree(
-    world: dict[str, Any], client: Client, token_text: str, persona: Persona, admin: User, fx: Package
+    world: dict[str, Any],
+    client: Client,
+    token_text: str,
+    persona: Persona,
+    admin: User,
+    fx: Package,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from execution.runs import hotpath  # noqa: PLC0415 - its cache holds versions that this test changes
-
+    # Versions are immutable to the hub, and kept; here each example makes its own of them.
+    monkeypatch.setattr(hotpath, "version_kept", UNKEPT)
     with transaction.atomic():
-        hotpath.version_kept.cache_clear()
         arrange(world, persona, admin)
         persona.refresh_from_db()
         body = {"arguments": world["arguments"]} | ({"version": world["version"]} if world["version"] else {})

@@ -1,0 +1,42 @@
+"""What the prepared statements read of a caller's rights to a tool, and how it becomes facts.
+
+In a statement `p` is the persona, `o` the tool and `k` its package.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from registry.models import ToolVersion
+from registry.selectors import ResolvedTool
+from security.facts import Policy, Standing
+from security.policy.selectors import restrictions_read
+from security.principals import PersonaPrincipal
+from security.tokens import grants_read
+
+Who = tuple[int, str, bool, int | None, int, str, bool]
+# The columns, in the order in which `rights_read` takes them.
+RIGHTS = """
+       k.name,
+       EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.tool_id = o.id),
+       EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = p.id AND a.package_id = k.id),
+       (SELECT array_agg(g.capability ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
+       (SELECT array_agg(g.expires_at ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
+       (SELECT array_agg(g.conditions ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
+       (SELECT json_agg(json_build_array(r.is_pause, r.persona_id IS NOT NULL, r.tool, r.capability, r.reason,
+                                         b.username, r.expires_at) ORDER BY r.id)
+          FROM policy_restriction r JOIN security_user b ON b.id = r.created_by_id
+         WHERE (r.persona_id IS NULL OR r.persona_id = p.id) AND r.tool IN ('', o.name)
+           AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())),
+       COALESCE(s.isolation, '')
+"""
+JOINS = "LEFT JOIN policy_standing s ON s.persona_id = p.id"
+
+
+def rights_read(who: Who, version: ToolVersion, row: Sequence[Any]) -> tuple[PersonaPrincipal, ResolvedTool]:
+    """The caller and the tool; `row` are the columns of RIGHTS."""
+    package, by_tool, by_package, capabilities, ends, conditions, restrictions, isolation = row
+    grants = grants_read(capabilities, ends, conditions)
+    assigned = "by name" if by_tool else f"with the package {package}" if by_package else None
+    policy = Policy(restrictions=restrictions_read(restrictions))
+    principal = PersonaPrincipal(*who, grants, Standing(isolation=isolation))
+    return principal, ResolvedTool(version, assigned, policy)

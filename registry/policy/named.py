@@ -1,0 +1,41 @@
+"""What forms and requests name: personas, tools and times that have to exist."""
+
+from datetime import datetime
+
+from django.utils.dateparse import parse_datetime
+
+from registry.models import Tool
+from security.models import Persona
+from security.policy.services import field_error
+
+
+def persona_named(text: str, field: str = "persona") -> Persona | None:
+    """The persona, or None for an empty text. Raises InvalidRequest for one that does not exist."""
+    text = text.strip()
+    if not text:
+        return None
+    found = Persona.objects.filter(name=text).first() if "\0" not in text else None
+    if found is None:
+        raise field_error(field, f"There is no persona {text[:64]!r}.")
+    return found
+
+
+def tool_named(text: str, field: str = "tool") -> str:
+    """The tool's name, or an empty text. Raises InvalidRequest: a rule for a mistyped name holds nothing."""
+    text = text.strip()
+    if text and ("\0" in text or not Tool.objects.filter(name=text).exists()):
+        raise field_error(field, f"There is no tool {text[:64]!r}.")
+    return text
+
+
+def time_read(text: str | None, field: str = "expires_at") -> datetime | None:
+    """An RFC 3339 time with its offset. Raises InvalidRequest."""
+    if text is None:
+        return None
+    try:
+        found = parse_datetime(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise field_error(field, "Write it as 2026-01-31T12:00:00Z.")
+    return found

@@ -1,0 +1,73 @@
+"""What a decision rests on, as values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from security.conditions import Condition
+
+TokenState = Literal["valid", "expired", "revoked", "none"]
+
+
+@dataclass(frozen=True)
+class GrantFact:
+    """A grant: capability, expiry (UTC; None for no end), and conditions on a call's arguments."""
+
+    capability: str
+    expires_at: datetime | None
+    conditions: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True)
+class RestrictionFact:
+    """A restriction or pause that is in force and names this persona and tool, or neither.
+
+    `by` is who made it; `until` its end (UTC; None for no end).
+    """
+
+    is_pause: bool
+    of_persona: bool
+    tool: str
+    capability: str
+    reason: str
+    by: str
+    until: datetime | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What holds for the persona as a whole: the least isolation of its calls (empty: as tools ask)."""
+
+    isolation: str = ""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What the hub's rules say of calls of one tool by one persona."""
+
+    restrictions: tuple[RestrictionFact, ...] = ()
+
+
+@dataclass(frozen=True)
+class CallFacts:
+    """All that a decision rests on."""
+
+    now: datetime
+    persona: str
+    persona_active: bool
+    token_state: TokenState
+    responsible_active: bool
+    tool: str
+    version: str
+    version_state: Literal["active", "deprecated", "yanked", "quarantined"]
+    # Why it is deprecated or withdrawn, as a person wrote it.
+    version_reason: str = field(default="", kw_only=True)
+    # What assigns the tool to the persona, in words; None when nothing does.
+    assigned_by: str | None
+    required: tuple[str, ...]
+    grants: tuple[GrantFact, ...]
+    policy: Policy = field(default=Policy(), kw_only=True)
+    standing: Standing = field(default=Standing(), kw_only=True)
+    # None where no call is made yet, as in a list of tools: then conditions count as met.
+    arguments: Mapping[str, Any] | None = field(default=None, kw_only=True)

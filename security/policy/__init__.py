@@ -1,0 +1,1 @@
+"""The hub's policy beside grants: restrictions, pauses and what a persona's standing brings."""

@@ -1,0 +1,59 @@
+"""Policy beside grants. It names tools by name: tools live in the registry, above."""
+
+from django.db import models
+from django.utils import timezone
+
+from security.models import Persona, User
+
+
+class Restriction(models.Model):
+    """Denies calls, whatever is granted: those that fit all of what it names.
+
+    `persona` null is every persona, `tool` empty every tool, `capability` empty any call. With a capability
+    it denies tools that need it, a part of it, or what it is a part of. A pause names no capability and at
+    most one of persona and tool; without either it holds the whole hub. Accepted runs wait while it lasts.
+    """
+
+    persona = models.ForeignKey(Persona, on_delete=models.CASCADE, null=True, related_name="restrictions")
+    tool = models.CharField(max_length=64, blank=True, default="")
+    capability = models.CharField(max_length=120, blank=True, default="")
+    is_pause = models.BooleanField(default=False)
+    reason = models.CharField(max_length=200)
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-id",)
+        indexes = (models.Index(fields=["tool", "persona"], name="restriction_where"),)
+        constraints = (
+            models.CheckConstraint(
+                name="restriction_names",
+                condition=models.Q(is_pause=True, capability="")
+                & (models.Q(persona=None) | models.Q(tool=""))
+                | models.Q(is_pause=False)
+                & (models.Q(persona__isnull=False) | ~models.Q(tool="") | ~models.Q(capability="")),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.capability or self.tool or (self.persona.name if self.persona else "the hub")
+
+    @property
+    def is_over(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()
+
+
+class Standing(models.Model):
+    """What holds for a persona as a whole. Without a row nothing special does.
+
+    `isolation` is the least that its calls are held with, in a manifest's words; empty: as tools ask.
+    """
+
+    persona = models.OneToOneField(
+        Persona, on_delete=models.CASCADE, primary_key=True, related_name="standing"
+    )
+    isolation = models.CharField(max_length=16, blank=True, default="", db_default="")
+
+    def __str__(self) -> str:
+        return f"standing of {self.persona_id}"

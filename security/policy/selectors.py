@@ -1,0 +1,116 @@
+"""Reads rules into facts, for calls and for lists; and rules themselves, for pages."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from core.errors import NotFound
+from security.facts import Policy, RestrictionFact, Standing
+from security.models import Persona
+from security.policy.models import Restriction
+
+
+def restrictions_read(rows: Sequence[Sequence[Any]] | None) -> tuple[RestrictionFact, ...]:
+    """Facts from a statement's JSON: rows of their fields, `until` as text; None for no row."""
+    found = []
+    for is_pause, of_persona, tool, capability, reason, by, until in rows or ():
+        ends = datetime.fromisoformat(until) if until else None
+        found.append(RestrictionFact(is_pause, of_persona, tool, capability, reason, by, ends))
+    return tuple(found)
+
+
+def restrictions_in_force() -> QuerySet[Restriction]:
+    """Those whose end, if they have one, has not come."""
+    return Restriction.objects.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
+
+
+class PolicyBook:
+    """The rules for some personas and tools, read at once: one query for a call as for a page of them."""
+
+    def __init__(self, personas: Collection[int], tools: Collection[str]) -> None:
+        rows = restrictions_in_force().filter(
+            Q(persona=None) | Q(persona__in=personas), tool__in=["", *tools]
+        )
+        self._restrictions = [
+            (row.persona_id, row.tool, _fact(row)) for row in rows.select_related("created_by").order_by("pk")
+        ]
+
+    def of(self, persona_id: int, tool: str) -> Policy:
+        """What they say of calls of one tool by one persona."""
+        return Policy(
+            restrictions=tuple(
+                fact
+                for of_persona, of_tool, fact in self._restrictions
+                if of_persona in {None, persona_id} and of_tool in {"", tool}
+            )
+        )
+
+
+def policy_at_start(policy: Policy) -> Policy:
+    """What of the rules counts for a run that was accepted: a pause keeps it from being claimed, no more."""
+    return Policy(restrictions=tuple(one for one in policy.restrictions if not one.is_pause))
+
+
+def _fact(row: Restriction) -> RestrictionFact:
+    return RestrictionFact(
+        row.is_pause,
+        row.persona_id is not None,
+        row.tool,
+        row.capability,
+        row.reason,
+        row.created_by.get_username(),
+        row.expires_at,
+    )
+
+
+def standing_of(persona: Persona) -> Standing:
+    """A persona's standing; a query unless `standing` was selected with it."""
+    row = getattr(persona, "standing", None)
+    return Standing(isolation=row.isolation) if row else Standing()
+
+
+def restrictions_page(filters: Mapping[str, str]) -> QuerySet[Restriction]:
+    """Restrictions and pauses, newest first, narrowed by `kind`, `persona`, `tool` and `q`."""
+    rows = Restriction.objects.select_related("persona", "created_by").order_by("-pk")
+    if filters.get("kind") in {"restriction", "pause"}:
+        rows = rows.filter(is_pause=filters["kind"] == "pause")
+    if filters.get("persona"):
+        rows = rows.filter(persona__name=filters["persona"])
+    if filters.get("tool"):
+        rows = rows.filter(tool=filters["tool"])
+    if filters.get("q"):
+        text = filters["q"].strip()
+        found = Q(tool__icontains=text) | Q(capability__icontains=text) | Q(reason__icontains=text)
+        rows = rows.filter(found | Q(persona__name__icontains=text))
+    return rows
+
+
+def restriction_detail(pk: int) -> Restriction:
+    """One, for who may see it. Raises NotFound."""
+    row = Restriction.objects.select_related("persona", "created_by").filter(pk=pk).first()
+    if row is None:
+        raise NotFound("There is no such restriction.")
+    return row
+
+
+def pauses_of(persona: Persona | None = None, tool: str = "") -> list[Restriction]:
+    """The pauses that hold calls of a persona or of a tool now, the hub's among them."""
+    return [row for row in _here(persona, tool) if row.is_pause]
+
+
+def restrictions_of(persona: Persona) -> tuple[list[Restriction], list[Restriction]]:
+    """What restricts a persona by its name, and the pauses that hold it now, by one query."""
+    rows = _here(persona, "")
+    return [row for row in rows if not row.is_pause], [row for row in rows if row.is_pause]
+
+
+def _here(persona: Persona | None, tool: str) -> list[Restriction]:
+    here = Q(persona=None, tool="", is_pause=True)
+    if persona is not None:
+        here |= Q(persona=persona)
+    if tool:
+        here |= Q(tool=tool)
+    return list(restrictions_in_force().filter(here).select_related("persona", "created_by"))

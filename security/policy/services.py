@@ -1,0 +1,164 @@
+"""The write doors of policy: permission, change and audit in one transaction."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from audit.ledger import Entry, record
+from core.actors import Actor
+from core.errors import Conflict, InvalidRequest
+from security.acting import PERSONAS, By, acting
+from security.capabilities import is_capability
+from security.models import Persona, User
+from security.policy.models import Restriction, Standing
+from security.policy.selectors import pauses_of
+from security.principals import PersonaPrincipal
+
+ISOLATION = ("", "basic", "strict", "paranoid")
+REASON_MAX = 200
+
+
+def restriction_create(
+    *,
+    by: By,
+    persona: Persona | None = None,
+    tool: str = "",
+    capability: str = "",
+    reason: str,
+    expires_at: datetime | None = None,
+) -> Restriction:
+    """Denies calls from the next one on; what is named has to fit all at once. `tool` is known to exist.
+
+    Raises Denied, InvalidRequest.
+    """
+    actor = acting(by, "policy.add_restriction", PERSONAS)
+    if capability and not is_capability(capability):
+        raise field_error("capability", "Write it as a, a:b, a.b, a:* or *; no other wildcards.")
+    if persona is None and not tool and not capability:
+        raise field_error(
+            "capability", "Name a persona, a tool or a capability. To stop all calls, pause the hub."
+        )
+    return _create(by, actor, persona, tool, capability, reason, expires_at, is_pause=False)
+
+
+def pause_begin(
+    *,
+    by: By,
+    persona: Persona | None = None,
+    tool: str = "",
+    reason: str,
+    expires_at: datetime | None = None,
+) -> Restriction:
+    """Pauses a persona, a tool, or the whole hub: calls are refused, runs that wait go on waiting.
+
+    Raises Denied, InvalidRequest, Conflict when it is paused already.
+    """
+    actor = acting(by, "policy.add_restriction", PERSONAS)
+    if persona is not None and tool:
+        raise field_error("tool", "Pause a persona or a tool; to keep one from the other, restrict it.")
+    if any(
+        row.persona_id == (persona.pk if persona else None) and row.tool == tool
+        for row in pauses_of(persona, tool)
+    ):
+        raise Conflict(f"{tool or (persona.name if persona else 'The hub')} is paused already.")
+    return _create(by, actor, persona, tool, "", reason, expires_at, is_pause=True)
+
+
+def _create(
+    by: By,
+    actor: Actor,
+    persona: Persona | None,
+    tool: str,
+    capability: str,
+    reason: str,
+    expires_at: datetime | None,
+    *,
+    is_pause: bool,
+) -> Restriction:
+    reason = reason_read(reason)
+    if expires_at is not None and expires_at <= timezone.now():
+        raise field_error("expires_at", "The time has passed.")
+    with transaction.atomic():
+        row = Restriction.objects.create(
+            persona=persona,
+            tool=tool,
+            capability=capability,
+            is_pause=is_pause,
+            reason=reason,
+            created_by=person_behind(by),
+            expires_at=expires_at,
+        )
+        record(_entry("pause.begun" if is_pause else "restriction.created", actor, row))
+    return row
+
+
+def restriction_lift(*, by: By, restriction: Restriction) -> None:
+    """Ends a restriction or a pause; the next call sees it. Raises Denied."""
+    actor = acting(by, "policy.delete_restriction", PERSONAS)
+    with transaction.atomic():
+        deleted, _ = Restriction.objects.filter(pk=restriction.pk).delete()
+        if deleted:
+            kind = "pause.ended" if restriction.is_pause else "restriction.lifted"
+            record(_entry(kind, actor, restriction))
+
+
+def isolation_set(*, by: By, persona: Persona, isolation: str) -> None:
+    """The least isolation of a persona's calls, from the next one on; empty: as tools ask.
+
+    Raises Denied, InvalidRequest.
+    """
+    actor = acting(by, "policy.change_standing", PERSONAS)
+    if isolation not in ISOLATION:
+        raise field_error("isolation", f"One of {', '.join(ISOLATION[1:])}, or empty.")
+    with transaction.atomic():
+        row, _ = Standing.objects.select_for_update().get_or_create(persona=persona)
+        if row.isolation == isolation:
+            return
+        row.isolation = isolation
+        row.save(update_fields=["isolation"])
+        data = {"persona": persona.name, "isolation": isolation}
+        record(Entry("persona.isolation_set", actor, "persona", str(persona.pk), data))
+
+
+def person_behind(by: By) -> User:
+    """The person who answers for a change: themselves, or whoever is responsible for the agent.
+
+    Raises InvalidRequest for the hub itself: policy is made by somebody.
+    """
+    if isinstance(by, User):
+        return by
+    if isinstance(by, PersonaPrincipal):
+        return User.objects.get(pk=by.responsible_id)
+    raise InvalidRequest("A rule needs a person who made it.")
+
+
+def reason_read(text: str) -> str:
+    """The reason without white space around it. Raises InvalidRequest for none."""
+    text = text.strip()
+    if not 1 <= len(text) <= REASON_MAX or "\0" in text:
+        raise field_error("reason", f"Say why, in 1 to {REASON_MAX} characters.")
+    return text
+
+
+def field_error(field: str, message: str) -> InvalidRequest:
+    """What is wrong with one field of a request or form."""
+    return InvalidRequest(message, errors=[{"pointer": f"/{field}", "message": message}])
+
+
+def _entry(kind: str, actor: Actor, row: Restriction) -> Entry:
+    named = {
+        "persona": row.persona.name if row.persona else "",
+        "tool": row.tool,
+        "capability": row.capability,
+    }
+    data: dict[str, object] = {name: value for name, value in named.items() if value}
+    data |= {"reason": row.reason, "expires_at": row.expires_at.isoformat() if row.expires_at else None}
+    about = (
+        ("persona", str(row.persona_id))
+        if row.persona
+        else ("tool", row.tool)
+        if row.tool
+        else ("hub", "policy")
+    )
+    return Entry(kind, actor, *about, data)

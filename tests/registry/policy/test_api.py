@@ -1,0 +1,111 @@
+"""REST for restrictions, pauses and standing."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from registry.models import ToolVersion
+from security.models import Grant, Persona, User
+from security.policy.models import Restriction
+
+pytestmark = pytest.mark.django_db
+Manage = Callable[..., Any]
+Call = Callable[..., Any]
+
+
+def test_a_restriction_is_made_listed_and_lifted(
+    manage: Manage, call: Call, assign: Callable[[str], None]
+) -> None:
+    assign("echo")
+    ToolVersion.objects.filter(tool__name="echo").update(required_capabilities=["toolhub:personas"])
+    made = manage("POST", "restrictions", capability="toolhub:personas", tool="echo", reason="a leak")
+    assert made.status_code == 201
+    assert made.json()["kind"] == "restriction"
+    assert made.json()["created_by"] == "admin"
+    assert call("echo", {"text": "a"}).status_code == 403
+    assert manage("GET", "restrictions?kind=restriction").json()["restrictions"] == [made.json()]
+    assert manage("DELETE", f"restrictions/{made.json()['id']}").status_code == 204
+    assert manage("DELETE", f"restrictions/{made.json()['id']}").status_code == 404
+    assert call("echo", {"text": "a"}).status_code == 200
+
+
+def test_the_hub_is_paused_and_resumed(manage: Manage, call: Call, assign: Callable[[str], None]) -> None:
+    assign("echo")
+    until = "2199-01-01T00:00:00+02:00"
+    made = manage("POST", "pauses", reason="an incident", expires_at=until)
+    assert made.status_code == 201
+    assert call("echo", {"text": "a"}).json()["error"]["code"] == "PAUSED"
+    assert manage("POST", "pauses", reason="again").status_code == 409
+    assert manage("DELETE", f"restrictions/{made.json()['id']}").status_code == 204
+    assert call("echo", {"text": "a"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointer"),
+    [
+        ("restrictions", {"reason": "r"}, "/capability"),
+        ("restrictions", {"reason": "r", "tool": "no_such"}, "/tool"),
+        ("restrictions", {"reason": "r", "persona": "nobody"}, "/persona"),
+        ("restrictions", {"reason": "r", "tool": "echo", "expires_at": "soon"}, "/expires_at"),
+        ("restrictions", {"reason": "r", "tool": "echo", "expires_at": "2199-01-01T00:00:00"}, "/expires_at"),
+        (
+            "restrictions",
+            {"reason": "r", "tool": "echo", "expires_at": "2020-01-01T00:00:00Z"},
+            "/expires_at",
+        ),
+        ("restrictions", {"reason": "r", "tool": "echo\0"}, "/tool"),
+        ("pauses", {"reason": ""}, "/reason"),
+        ("pauses", {"reason": "r", "capability": "a"}, "/capability"),
+    ],
+)
+def test_what_does_not_fit_is_told_where(
+    manage: Manage, published: None, path: str, body: dict[str, str], pointer: str
+) -> None:
+    answer = manage("POST", path, **body)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == pointer
+    assert not Restriction.objects.exists()
+
+
+def test_without_the_capability_nothing_is_told_or_changed(
+    manage: Manage, published: None, admin: User
+) -> None:
+    made = manage("POST", "restrictions", tool="echo", reason="r").json()
+    Grant.objects.all().delete()
+    for method, path, body in (
+        ("GET", "restrictions", {}),
+        ("POST", "restrictions", {"tool": "echo", "reason": "r"}),
+        ("POST", "pauses", {"reason": "r"}),
+        ("DELETE", f"restrictions/{made['id']}", {}),
+        ("DELETE", "restrictions/999999", {}),
+        ("GET", "personas/other", {}),
+        ("PATCH", "personas/researcher", {"isolation": "strict"}),
+    ):
+        refused = manage(method, path, **body)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (403, "CAPABILITY_MISSING"), path
+    assert Restriction.objects.count() == 1
+
+
+def test_a_persona_is_read_and_its_isolation_changed(manage: Manage, persona: Persona) -> None:
+    assert manage("GET", "personas/researcher").json()["isolation"] == ""
+    changed = manage("PATCH", "personas/researcher", isolation="paranoid")
+    assert (changed.status_code, changed.json()["isolation"]) == (200, "paranoid")
+    assert changed.json()["grants"][0]["capability"] == "toolhub:personas"
+    assert manage("PATCH", "personas/researcher", isolation="none").status_code == 422
+    assert manage("GET", "personas/nobody").status_code == 404
+
+
+def test_an_agent_reads_its_own_persona_freely(client: Client, token_text: str) -> None:
+    bearer = {"HTTP_AUTHORIZATION": f"Bearer {token_text}"}
+    assert client.get("/api/v1/personas/researcher", **bearer).json()["name"] == "researcher"
+
+
+def test_a_list_goes_on_after_its_page(manage: Manage, admin: User) -> None:
+    rows = [Restriction(capability=f"a:{n}", reason="r", created_by=admin) for n in range(120)]
+    Restriction.objects.bulk_create(rows)
+    first = manage("GET", "restrictions").json()
+    second = manage("GET", f"restrictions?after={first['next']}").json()
+    assert (len(first["restrictions"]), len(second["restrictions"]), second["next"]) == (100, 20, None)
+    assert manage("GET", "restrictions?after=x").status_code == 422
