@@ -12,11 +12,11 @@ from django.utils import timezone
 from core.pages import ConsoleView
 from execution.models import Run, Status
 from execution.runs.selectors import STATUS_GROUPS, runs_by_tool, runs_counts, runs_page
+from monitoring.attention import notices
 from registry.curl import curl_line
-from registry.installations.models import Installation
-from registry.installations.models import Status as InstallationStatus
 from registry.models import Assignment, Tool
 from security.models import Persona, Token
+from security.people import person_of
 
 LATEST = 10
 BUSIEST = 8
@@ -50,11 +50,7 @@ class Overview(ConsoleView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The page."""
-        context: dict[str, Any] = {}
-        if request.user.has_perm("registry.add_release"):
-            context["reviews"] = Installation.objects.filter(
-                status=InstallationStatus.AWAITING_REVIEW
-            ).count()
+        context: dict[str, Any] = {"notices": notices(person_of(request))}
         if request.user.has_perm("execution.view_run"):
             since = timezone.now() - timedelta(hours=24)
             context |= {

@@ -11,6 +11,8 @@ import security.openapi  # noqa: F401
 from core.views_console import ApiDocs, error_codes, theme_set
 from core.views_style import StylePage
 from monitoring.views_overview import Overview
+from monitoring.views_search import SearchPage
+from monitoring.views_series import SeriesPage
 from registry.views_schemas import manifest_schema
 from security.authentication import TokenAuthentication
 
@@ -33,6 +35,8 @@ urlpatterns = [
     path("account/theme/", theme_set, name="theme_set"),
     path("style/", StylePage.as_view(), name="style"),
     path("", Overview.as_view(), name="overview"),
+    path("overview/charts/", SeriesPage.as_view(), name="series"),
+    path("search/", SearchPage.as_view(), name="search"),
     path("", include("registry.urls")),
     path("", include("execution.urls")),
     path("", include("security.urls")),

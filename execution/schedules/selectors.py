@@ -16,12 +16,15 @@ PROPOSED = 30
 
 
 def schedules_page(filters: Mapping[str, str]) -> QuerySet[Schedule]:
-    """Schedules, newest first, narrowed by `q` (part of the name, tool or persona)."""
+    """Schedules, newest first, narrowed by `q` (part of the name, tool or persona) and
+    `state` (`refused`: switched on, and its last call was refused)."""
     rows = (
         Schedule.objects.select_related("persona", "responsible", "last_run")
         .defer("arguments")
         .order_by("-pk")
     )
+    if filters.get("state") == "refused":
+        rows = rows.filter(enabled=True).exclude(last_error="")
     if filters.get("q"):
         text = filters["q"].strip()
         rows = rows.filter(

@@ -28,9 +28,10 @@ class SchedulesList(ListView[Schedule]):
     permission = "execution.view_schedule"
     template = "execution/schedules_list.html"
     heading, noun, search = "Schedules", "schedule", "Name, tool or persona"
+    linked = ("state",)
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Schedule]:
-        """Narrowed by `q`."""
+        """Narrowed by `q` and `state`."""
         return schedules_page(params)
 
     def more(self, page: Page[Schedule]) -> dict[str, Any]:

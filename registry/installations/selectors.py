@@ -1,8 +1,10 @@
 """Reads installations, for pages and the API."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from registry.installations.models import OPEN, Installation, LogLine
 
@@ -10,7 +12,8 @@ LINES_SHOWN = 400
 
 
 def installations_page(params: Mapping[str, str]) -> QuerySet[Installation]:
-    """Every installation, newest first, without its report; narrowed by `q`, `status` and `package`."""
+    """Every installation, newest first, without its report; narrowed by its parameters,
+    `since` being hours."""
     rows = Installation.objects.defer("report", "lock").order_by("-id")
     if params.get("status") == "open":
         rows = rows.filter(status__in=OPEN)
@@ -18,6 +21,9 @@ def installations_page(params: Mapping[str, str]) -> QuerySet[Installation]:
         rows = rows.filter(status=params["status"])
     if params.get("package"):
         rows = rows.filter(package=params["package"])
+    hours = params.get("since", "")
+    if hours.isascii() and hours.isdigit() and len(hours) <= 4:
+        rows = rows.filter(created_at__gte=timezone.now() - timedelta(hours=int(hours)))
     if params.get("q"):
         text = params["q"].strip()
         rows = rows.filter(Q(package__icontains=text) | Q(location__icontains=text))

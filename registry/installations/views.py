@@ -34,7 +34,7 @@ class InstallationsList(ListView[Installation]):
     permission = "registry.add_release"
     template = "registry/installations_list.html"
     heading, noun, search = "Installations", "installation", "Package or source"
-    filters, linked = ("q", "status"), ("package",)
+    filters, linked = ("q", "status"), ("package", "since")
     live = True
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Installation]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.db.models import OuterRef, Q, QuerySet
 
@@ -16,7 +16,10 @@ from security.tokens import principal_supposed, principals_supposed
 
 
 def personas_page(filters: Mapping[str, str]) -> QuerySet[Persona]:
-    """Every persona, by name, with how many assignments, grants and valid tokens it has; narrowed by `q`."""
+    """Every persona, by name, with how many assignments, grants and valid tokens it has.
+
+    Narrowed by `q` and `tokens` (`ending`: one of them ends within 7 days).
+    """
     now = datetime.now(UTC)
     mine = OuterRef("pk")
     rows = Persona.objects.annotate(
@@ -26,10 +29,17 @@ def personas_page(filters: Mapping[str, str]) -> QuerySet[Persona]:
         ),
         token_count=count_of(Token.objects.filter(persona=mine, revoked_at=None, expires_at__gt=now), "pk"),
     )
+    if filters.get("tokens") == "ending":
+        rows = rows.filter(pk__in=tokens_ending(now).values("persona"))
     if filters.get("q"):
         text = filters["q"].strip()
         rows = rows.filter(Q(name__icontains=text) | Q(title__icontains=text))
     return rows.order_by("name")
+
+
+def tokens_ending(now: datetime, within: timedelta = timedelta(days=7)) -> QuerySet[Token]:
+    """Valid tokens that end soon."""
+    return Token.objects.filter(revoked_at=None, expires_at__gt=now, expires_at__lte=now + within)
 
 
 def persona_detail(name: str) -> Persona:

@@ -24,6 +24,7 @@ class PersonasList(ListView[Persona]):
     heading, noun, search = "Personas", "persona", "Name of a persona"
     key, descending, ways = "name", False, ("Back", "More")
     sorts = {"name": "name"}
+    linked = ("tokens",)
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Persona]:
         """Narrowed by `q`."""

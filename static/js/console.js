@@ -7,6 +7,7 @@ import "./json.js";
 import "./keys.js";
 import "./live.js";
 import "./menus.js";
+import "./palette.js";
 import "./picks.js";
 import "./source.js";
 import "./times.js";

@@ -1,4 +1,6 @@
-// The keyboard: / searches, g and a letter goes places ([data-key]), ? helps.
+// The keyboard: / searches on the page, else everything (palette.js), g and a letter goes places ([data-key]), ? helps.
+import { openPalette } from "./palette.js";
+
 const WAIT_MS = 1200;
 const help = document.getElementById("keys");
 let going = 0;
@@ -20,8 +22,9 @@ function act(event) {
     help.showModal();
     return true;
   }
-  const search = event.key === "/" && document.querySelector("[data-search]");
-  if (!search) return false;
+  if (event.key !== "/") return false;
+  const search = document.querySelector("main [data-search]");
+  if (!search) return openPalette();
   search.focus();
   search.select();
   return true;

@@ -1,12 +1,17 @@
 """The first page."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from django.test import Client
+from django.utils import timezone
 
-from execution.models import Run
-from security.models import Persona
+from execution.models import Run, Schedule, Status
+from execution.runs.states import transition
+from execution.schedules.services import schedule_create
+from registry.installations.models import Installation
+from security.models import Persona, Token, User
 
 Call = Callable[..., Any]
 
@@ -76,3 +81,75 @@ def test_the_latest_runs_are_shown(eyes: Client, assign: Callable[[str], None], 
 def test_who_may_see_no_runs_is_told_so(eyes_with: Callable[..., Client], published: None) -> None:
     body = eyes_with().get("/").content.decode()
     assert "You may not see runs" in body
+
+
+def unknown(call: Call) -> None:
+    """A run whose outcome nobody knows."""
+    call("echo", {"text": "a"}, HTTP_PREFER="respond-async")
+    transition(Run.objects.all(), source=Status.PENDING, target=Status.RUNNING, who="claim", attempt=1)
+    transition(Run.objects.all(), source=Status.RUNNING, target=Status.OUTCOME_UNKNOWN, who="reaper")
+
+
+def attention(eyes: Client) -> dict[str, str]:
+    """What needs a person, by the page that shows it."""
+    return {notice.url: notice.words for notice in eyes.get("/").context["notices"]}
+
+
+def test_a_quiet_hub_needs_nobody(eyes: Client, published: None) -> None:
+    assert attention(eyes) == {}
+
+
+def test_what_needs_a_person_leads_to_the_list_that_shows_it(
+    eyes: Client, persona: Persona, token_text: str, assign: Callable[[str], None], call: Call, admin: User
+) -> None:
+    assign("toolhub-data")
+    unknown(call)
+    Token.objects.update(expires_at=timezone.now() + timedelta(days=2))
+    schedule = schedule_create(
+        by=admin,
+        name="Hourly",
+        persona=persona,
+        tool="echo",
+        arguments={"text": "a"},
+        cron="0 * * * *",
+        time_zone="UTC",
+    )
+    Schedule.objects.update(last_error="CAPABILITY_MISSING: it lacks one")
+    for number in range(2):
+        Installation.objects.create(
+            source_type="upload", location=f"f{number}.zip", status="failed", asked_by={}
+        )
+    found = attention(eyes)
+    assert found == {
+        "/runs/?status=outcome_unknown": "1 run whose outcome nobody knows",
+        "/installations/?status=failed&since=168": "2 installations failed in the last 7 days",
+        "/schedules/?state=refused": "1 schedule could not make its last call",
+        "/personas/?tokens=ending": "1 persona has a token that ends within 7 days",
+    }
+    for url, words in found.items():
+        assert len(eyes.get(url).context["page"].rows) == int(words.split()[0])
+    schedule.enabled = False
+    schedule.save()
+    Token.objects.update(revoked_at=timezone.now())
+    assert not {"/schedules/?state=refused", "/personas/?tokens=ending"} & set(attention(eyes))
+
+
+def test_people_hear_only_of_what_they_may_see(
+    eyes_with: Callable[..., Client], assign: Callable[[str], None], call: Call
+) -> None:
+    assign("echo")
+    unknown(call)
+    assert attention(eyes_with("security.view_persona")) == {}
+    assert list(attention(eyes_with("execution.view_run"))) == ["/runs/?status=outcome_unknown"]
+
+
+def test_the_charts_have_a_table_and_are_for_who_may_see_runs(
+    eyes: Client, eyes_with: Callable[..., Client], assign: Callable[[str], None], call: Call
+) -> None:
+    assign("echo")
+    call("echo", {"text": "a"})
+    page = eyes.get("/overview/charts/?hours=1")
+    assert sum(step.calls for step in page.context["steps"]) == 1
+    assert len(page.context["points"]["at"]) == 60
+    assert eyes.get("/overview/charts/?hours=99").context["hours"] == 24
+    assert eyes_with("registry.view_tool").get("/overview/charts/").status_code == 404

@@ -1,0 +1,131 @@
+"""What needs a person first: counted on the Overview, each with the list that shows it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.urls import reverse
+from django.utils import timezone
+
+from execution.models import Run, Schedule, Status
+from registry.installations.models import Installation
+from registry.installations.models import Status as InstallationStatus
+from registry.personas.selectors import tokens_ending
+from security.models import Persona, User
+
+SOON = timedelta(days=7)
+# Further are not counted: "more than" says enough.
+MOST = 1000
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Something that needs a person; `one` and `many` say it after a number, `permission` who hears of it."""
+
+    one: str
+    many: str
+    permission: str
+    count: Callable[[], int]
+    url_name: str
+    query: str
+    icon: str
+    tone: str
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What a watch found."""
+
+    watch: Watch
+    count: int
+
+    @property
+    def words(self) -> str:
+        number = f"more than {MOST}" if self.count > MOST else str(self.count)
+        return f"{number} {self.watch.one if self.count == 1 else self.watch.many}"
+
+    @property
+    def url(self) -> str:
+        return f"{reverse(self.watch.url_name)}{self.watch.query}"
+
+
+def _unknown() -> int:
+    return Run.objects.filter(status=Status.OUTCOME_UNKNOWN)[: MOST + 1].count()
+
+
+def _reviews() -> int:
+    return Installation.objects.filter(status=InstallationStatus.AWAITING_REVIEW)[: MOST + 1].count()
+
+
+def _failed_installations() -> int:
+    recent = Installation.objects.filter(created_at__gte=timezone.now() - SOON)
+    return recent.filter(status=InstallationStatus.FAILED)[: MOST + 1].count()
+
+
+def _schedules() -> int:
+    return Schedule.objects.filter(enabled=True).exclude(last_error="")[: MOST + 1].count()
+
+
+def _personas_of_tokens() -> int:
+    ending = tokens_ending(timezone.now()).values("persona")
+    return Persona.objects.filter(pk__in=ending)[: MOST + 1].count()
+
+
+WATCHES = (
+    Watch(
+        "run whose outcome nobody knows",
+        "runs whose outcome nobody knows",
+        "execution.view_run",
+        _unknown,
+        "runs",
+        "?status=outcome_unknown",
+        "alert-triangle",
+        "warn",
+    ),
+    Watch(
+        "installation waits for a review",
+        "installations wait for a review",
+        "registry.add_release",
+        _reviews,
+        "installations",
+        "?status=awaiting_review",
+        "package",
+        "busy",
+    ),
+    Watch(
+        "installation failed in the last 7 days",
+        "installations failed in the last 7 days",
+        "registry.add_release",
+        _failed_installations,
+        "installations",
+        "?status=failed&since=168",
+        "circle-x",
+        "bad",
+    ),
+    Watch(
+        "schedule could not make its last call",
+        "schedules could not make their last calls",
+        "execution.view_schedule",
+        _schedules,
+        "schedules",
+        "?state=refused",
+        "clock",
+        "bad",
+    ),
+    Watch(
+        "persona has a token that ends within 7 days",
+        "personas have a token that ends within 7 days",
+        "security.view_persona",
+        _personas_of_tokens,
+        "personas",
+        "?tokens=ending",
+        "key",
+        "warn",
+    ),
+)
+
+
+def notices(person: User) -> list[Notice]:
+    """What the person may know of and what is there; one bounded query for each."""
+    found = [Notice(watch, watch.count()) for watch in WATCHES if person.has_perm(watch.permission)]
+    return [notice for notice in found if notice.count]

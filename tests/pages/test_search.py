@@ -1,0 +1,70 @@
+"""The search over everything."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from execution.models import Run
+from execution.runs.requests import CallRequest
+from execution.tries.services import run_try
+from security.models import Persona, User
+from tests.pages.conftest import Eyes
+
+
+def found(eyes: Client, text: str) -> dict[str, list[str]]:
+    """The names that are found, by kind."""
+    groups = eyes.get("/search/", {"q": text}).context["groups"]
+    return {group.title: [one.name for one in group.found] for group in groups}
+
+
+@pytest.fixture
+def run(persona: Persona, assign: Callable[[str], None], admin: User) -> Run:
+    assign("toolhub-data")
+    return run_try(by=admin, persona=persona, tool="echo", request=CallRequest(arguments={"text": "hi"}))
+
+
+def test_tools_packages_personas_and_pages_are_found(eyes: Client, run: Run) -> None:
+    tools = found(eyes, "TOOL")
+    assert tools["Pages"] == ["Tools"]
+    assert "toolhub-data" in tools["Packages"]
+    assert found(eyes, "search")["Personas"] == ["researcher"]
+    assert found(eyes, "ech") == {"Tools": ["echo"]}
+
+
+def test_what_begins_with_the_text_comes_first(eyes: Client, run: Run) -> None:
+    names = found(eyes, "json")["Tools"]
+    assert names[0].startswith("json")
+    assert found(eyes, "echo")["Tools"][0] == "echo"
+
+
+def test_a_run_is_found_by_its_id_and_by_the_beginning_of_it(eyes: Client, run: Run) -> None:
+    whole = str(run.pk)
+    assert found(eyes, whole)["Runs"] == [whole]
+    assert found(eyes, whole[:13])["Runs"] == [whole]
+    assert found(eyes, whole.replace("-", "").upper())["Runs"] == [whole]
+    assert found(eyes, "echo")["Runs"] == ["Runs of echo"]
+
+
+@pytest.mark.parametrize("text", ["", "%", "'; --", "zzzzzzzz", "x" * 500, "0000000g", "\x01", "-" * 40])
+def test_what_holds_nothing_finds_no_rows(eyes: Client, run: Run, text: str) -> None:
+    assert set(found(eyes, text)) <= {"Pages"}
+
+
+def test_nobody_finds_what_they_may_not_see(eyes_with: Eyes, run: Run) -> None:
+    looking = eyes_with("registry.view_tool")
+    assert set(found(looking, "echo")) == {"Tools"}
+    assert found(looking, str(run.pk)) == {}
+    assert found(looking, "researcher") == {}
+    assert "Personas" not in str(found(looking, ""))
+    assert set(found(eyes_with("execution.view_run"), "echo")) == {"Runs"}
+
+
+def test_the_palette_gets_the_results_alone(eyes: Client, run: Run) -> None:
+    part = eyes.get("/search/?q=echo", headers={"HX-Request": "true"}).content.decode()
+    assert "/tools/echo/" in part
+    assert "<html" not in part
+
+
+def test_strangers_are_asked_who_they_are(client: Client, db: None) -> None:
+    assert client.get("/search/?q=echo")["Location"].startswith("/sign-in/")
