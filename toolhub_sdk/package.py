@@ -141,7 +141,11 @@ def _rule(rule: Rule) -> dict[str, str]:
 
 
 def _error(error: DeclaredError) -> dict[str, Any]:
-    return {"code": error.code, "recoverable": error.recoverable, "suggestions": list(error.suggestions)}
+    more = {"description": error.description} if error.description else {}
+    more |= {"type": error.type} if error.type != "execution" else {}
+    more |= {"severity": error.severity} if error.severity != "medium" else {}
+    about = {"recoverable": error.recoverable, "suggestions": list(error.suggestions)}
+    return {"code": error.code, **about, **more}
 
 
 def _example(example: Example) -> dict[str, Any]:

@@ -18,6 +18,10 @@ from toolhub_sdk.strict_json import JSON
 Category: TypeAlias = Literal["system", "file", "network", "data", "memory", "code", "mcp", "custom"]
 SideEffects: TypeAlias = Literal["pure", "impure"]
 Determinism: TypeAlias = Literal["deterministic", "bounded", "non_deterministic"]
+ErrorType: TypeAlias = Literal[
+    "execution", "validation", "timeout", "resource", "security", "network", "dependency"
+]
+Severity: TypeAlias = Literal["low", "medium", "high", "critical"]
 Isolation: TypeAlias = Literal["none", "basic", "strict", "paranoid"]
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
@@ -28,11 +32,24 @@ _ATTRIBUTE = "__toolhub_tool__"
 
 @dataclass(frozen=True)
 class DeclaredError:
-    """A code of the tool's own that its ToolErrors may carry, and what a caller can do about it."""
+    """A code of the tool's own that its ToolErrors may carry, and what a caller can do about it.
+
+    `description` says when it comes; `type` is its class. An error of this code has these where it says
+    nothing else, and is never recoverable where it is declared not to be.
+    """
 
     code: str
     recoverable: bool = True
     suggestions: Sequence[str] = ()
+    description: str = ""
+    type: ErrorType = "execution"
+    severity: Severity = "medium"
+
+    def __post_init__(self) -> None:
+        if self.type not in get_args(ErrorType) or self.severity not in get_args(Severity):
+            raise ValueError(
+                f"{self.code}: {self.type} or {self.severity} is no class or severity of errors."
+            )
 
 
 @dataclass(frozen=True)

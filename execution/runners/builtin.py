@@ -99,7 +99,7 @@ def _judge(call: Call, started_at: datetime, begun: float) -> Outcome:
             return stopped(Status.CANCELLED, cancelled_error())
         return stopped(Status.FAILED, failed_error(call, "Cancelled"))
     except ToolError as error:
-        return stopped(Status.FAILED, tool_error(error))
+        return stopped(Status.FAILED, tool_error(call, error))
     except CanonicalError as error:
         return stopped(Status.FAILED, error_object("INVALID_OUTPUT", f"The result is not JSON: {error}"))
     except (Exception, SystemExit) as error:  # a tool may not end the process that serves others

@@ -85,5 +85,5 @@ def _judge(call: Call, done: Finished, started_at: datetime) -> Outcome:
         return ended(Status.FAILED, wrong, started_at=started_at, duration_ms=done.duration_ms)
     if done.exit_code == 0:
         return given(call, said, started_at=started_at, duration_ms=done.duration_ms)
-    made = tool_error(error_read(said))
+    made = tool_error(call, error_read(said))
     return ended(Status.FAILED, made, started_at=started_at, duration_ms=done.duration_ms)

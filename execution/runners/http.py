@@ -36,7 +36,7 @@ def _work(call: Call) -> Outcome:
         spent = _ms(begun)
         if call.seconds_left() <= 0:
             return ended(Status.TIMEOUT, timeout_error(call), started_at=started_at, duration_ms=spent)
-        return ended(Status.FAILED, tool_error(error), started_at=started_at, duration_ms=spent)
+        return ended(Status.FAILED, tool_error(call, error), started_at=started_at, duration_ms=spent)
     except HttpRefused as error:
         refused = error_object("ADDRESS_REFUSED", f"The server's address {error}.")
         return ended(Status.FAILED, refused, started_at=started_at, duration_ms=_ms(begun))

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import toolhub_sdk
+from core.codes import CODES
 from core.errors import error_object
 from core.json.canonical import CanonicalError
 from execution.memory.changes import UnfitChange, changes_read
@@ -39,12 +40,31 @@ def failed_error(call: Call, kind: str) -> dict[str, Any]:
     return error_object("EXECUTION_FAILED", f"{call.tool} failed with {kind}.")
 
 
-def tool_error(error: ToolError) -> dict[str, Any]:
-    """The tool's own error, as JSON that can be kept; where it is none, an error that says so."""
+def tool_error(call: Call, error: ToolError) -> dict[str, Any]:
+    """The tool's own error, as JSON that can be kept; where it is none, an error that says so.
+
+    What the tool declares of its codes stands where the error itself is silent.
+    """
     try:
-        return _plain(error)
+        made = _plain(error)
     except ToolError as unfit:
-        return _plain(unfit)
+        made = _plain(unfit)
+    return _as_declared(call, made)
+
+
+def _as_declared(call: Call, made: dict[str, Any]) -> dict[str, Any]:
+    """An error that its declaration calls not recoverable is not, whatever the tool says."""
+    errors = call.version.declared.get("errors", ())
+    declared = next((each for each in errors if each["code"] == made["code"]), None)
+    if declared is None or made["code"] in CODES:
+        return made
+    return {
+        **made,
+        "type": declared.get("type", made["type"]),
+        "severity": declared.get("severity", made["severity"]),
+        "recoverable": made["recoverable"] and declared.get("recoverable", True),
+        "suggestions": made["suggestions"] or list(declared.get("suggestions", ())),
+    }
 
 
 def error_read(said: Any) -> ToolError:

@@ -58,7 +58,7 @@ def _run(call: Call) -> Outcome:
     outcome = run_sandboxed(call, _program, lambda *end: _judge(lines, *end), lines.take)
     if lines.broken is None:
         return outcome
-    error = tool_error(lines.broken)
+    error = tool_error(call, lines.broken)
     return dataclasses.replace(outcome, status=Status.FAILED, error=error, data=None, encoded=b"")
 
 
@@ -168,7 +168,7 @@ def _judge(lines: _Lines, call: Call, done: Finished, started_at: datetime) -> O
         made = read(call, said["result"], started_at=started_at, duration_ms=done.duration_ms)
         return remembered(call, made, said["memory"]) if "memory" in said else made
     if "error" in said:
-        return stopped(Status.FAILED, tool_error(error_read(said["error"])))
+        return stopped(Status.FAILED, tool_error(call, error_read(said["error"])))
     if said.get("cancelled"):
         return stopped(Status.CANCELLED, cancelled_error())
     if said.get("exceeded"):

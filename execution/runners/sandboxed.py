@@ -13,6 +13,7 @@ import orjson
 
 from core.errors import ToolHubError, error_object
 from execution.models import Status
+from execution.runners.admission import admission_check
 from execution.runners.bounds import limits_of, minimum_level
 from execution.runners.call import Call
 from execution.runners.judging import cancelled_error, ended, timeout_error
@@ -29,6 +30,8 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 # Names that change how programs are loaded, not what they do.
 _FORBIDDEN = ("LD_", "PYTHON", "TOOLHUB_", "GCONV_PATH", "PATH", "HOME", "TMPDIR")
+# What callers may know of why nothing was run.
+_TOLD = frozenset({"probes", "resource", "needed", "free", "most"})
 _EXCEEDED = {
     "memory": "more memory than {memory_bytes} bytes",
     "cpu": "more processor time than {cpu_ms} ms",
@@ -64,6 +67,7 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
     """
     try:
         release = call.version.release
+        admission_check(call.tool, call.version.declared)
         level = level_choose(minimum_level(call), reviewed=release.is_reviewed)
         program, folder = _prepared(call, prepare)
         limits = limits_of(call)
@@ -114,7 +118,7 @@ def _refused(call: Call, error: ToolHubError) -> Outcome:
     if error.code == "CANCELLED":
         return Outcome(Status.CANCELLED, now, now, 0.0, error=cancelled_error())
     log.error("%s was not run: %s %s", call.tool, error, error.data)
-    data = {name: value for name, value in error.data.items() if name == "probes"}
+    data = {name: value for name, value in error.data.items() if name in _TOLD}
     made = error_object(
         error.code,
         error.message,

@@ -32,7 +32,7 @@ def trial(version: ToolVersion, arguments: Mapping[str, Any], cancelled: Event) 
     )
     outcome = call_run(call)
     error = None if outcome.status is Status.COMPLETED else outcome.error
-    return Tried(outcome.data, error, outcome.duration_ms)
+    return Tried(outcome.data, error, outcome.duration_ms, outcome.resources.get("disk_bytes", 0))
 
 
 def trials_register() -> None:

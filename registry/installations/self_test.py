@@ -59,7 +59,18 @@ def _example(job: Job, tool: DraftTool, number: int, example: dict[str, Any]) ->
         again = _call(job, tool, example)
         if again.error is not None or canonical(again.data) != canonical(tried.data):
             raise _failed(tool, number, "a second call gave another result; it is no deterministic tool.", {})
+    if tool.version.is_pure and tried.wrote:
+        _warn(job, tool, f"{tool.name} is declared pure, and its example {number + 1} wrote files.")
     job.say(f"{tool.name}: example {number + 1} in {tried.duration_ms:.0f} ms")
+
+
+def _warn(job: Job, tool: DraftTool, message: str) -> None:
+    """Tells of it in the log, and beside the review's warnings, where it stays."""
+    job.say(f"warning: {message}")
+    warning = {"code": "PURE_TOOL_WRITES", "pointer": "", "message": message}
+    known = job.installation.report.get("warnings", [])
+    if warning not in known:
+        job.write(report={**job.installation.report, "warnings": [*known, warning]})
 
 
 def _call(job: Job, tool: DraftTool, example: dict[str, Any]) -> Tried:

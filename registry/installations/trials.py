@@ -11,11 +11,12 @@ from registry.models import ToolVersion
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of one call: `data` when `error` is None."""
+    """What came of one call: `data` when `error` is None; `wrote` bytes are left in its work folder."""
 
     data: Any
     error: Mapping[str, Any] | None
     duration_ms: float
+    wrote: int = 0
 
 
 Trial = Callable[[ToolVersion, Mapping[str, Any], Event], Tried]

@@ -140,8 +140,37 @@ def fx_stream(ctx: ToolContext, parts: Whole) -> int:
 
 @tool(
     timeout_ms=10_000,
-    errors=(DeclaredError("FX_FULL", recoverable=False, suggestions=("Empty it.",)),),
+    errors=(
+        DeclaredError(
+            "FX_FULL",
+            recoverable=False,
+            suggestions=("Empty it.",),
+            description="The box is full.",
+            type="resource",
+            severity="high",
+        ),
+    ),
 )
 def fx_refuse(code: Text) -> str:
     """Fails with the code that it is given."""
     raise ToolError(code, "Refused on purpose.")
+
+
+@tool(timeout_ms=10_000, side_effects="pure", determinism="non_deterministic")
+def fx_writes(path: Text) -> str:
+    """Is declared pure, and writes a file."""
+    Path(path).write_text("written", encoding="ascii")
+    return "written"
+
+
+@tool(timeout_ms=10_000, determinism="non_deterministic")
+def fx_dice() -> str:
+    """Says something else each time."""
+    return os.urandom(16).hex()
+
+
+@tool(timeout_ms=10_000)
+def fx_whole(ctx: ToolContext) -> str:
+    """Is given more than any machine has, by a change to its manifest in the test."""
+    ctx.emit("called")
+    return "done"
