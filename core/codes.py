@@ -454,6 +454,15 @@ CODES: dict[str, Code] = _codes(
         "Call again later; tell who runs the server.",
     ),
     Code(
+        "PRECONDITION_FAILED",
+        "dependency",
+        "medium",
+        200,
+        True,
+        "What has to hold before the tool runs does not.",
+        "See to what `suggestions` name, and call again.",
+    ),
+    Code(
         "EFFECT_FAILED",
         "execution",
         "high",

@@ -79,6 +79,8 @@ class Run(models.Model):
     # What held the tool: {level, filter, limits}; null for built-in tools and before the outcome.
     sandbox = CanonicalJSONField(null=True)
     outcome_leaf = models.BinaryField(max_length=32, null=True)
+    # What was checked before the first attempt; null for a tool without preconditions, and before.
+    preconditions = CanonicalJSONField(null=True)
     # How many events the run has; guarded by the row's lock.
     events_count = models.PositiveIntegerField(default=0)
     # When arguments, request, result, parts and salt were removed with age.
@@ -98,6 +100,11 @@ class Run(models.Model):
             models.Index(fields=["tool", "-id"], name="run_tool"),
             models.Index(fields=["status", "-id"], name="run_status"),
             models.Index(fields=["id"], name="run_payload", condition=models.Q(payload_expired_at=None)),
+            models.Index(
+                fields=["persona", "session", "tool"],
+                name="run_in_session",
+                condition=models.Q(status="completed") & ~models.Q(session=""),
+            ),
             models.Index(fields=["origin"], name="run_origin", condition=models.Q(origin__isnull=False)),
         )
 

@@ -4,6 +4,7 @@ from django.urls import path
 
 from execution.callbacks.views import RunRedeliver
 from execution.decisions.views import Simulator, SimulatorOptions, ToolCallers
+from execution.preconditions.views import ResourceRemove, Resources, ResourceSwitch
 from execution.runs.views import RunCancel, RunDetail, RunsCancel, RunsList
 from execution.runs.views_again import RunReplay, RunResolve, RunRetry
 from execution.schedules.views import (
@@ -29,6 +30,9 @@ urlpatterns = [
     path("simulator/", Simulator.as_view(), name="simulator"),
     path("simulator/options/<str:field>/", SimulatorOptions.as_view(), name="simulator_options"),
     path("tools/<str:name>/callers/", ToolCallers.as_view(), name="tool_callers"),
+    path("settings/resources/", Resources.as_view(), name="resources"),
+    path("settings/resources/<int:row>/switch/", ResourceSwitch.as_view(), name="resource_switch"),
+    path("settings/resources/<int:row>/remove/", ResourceRemove.as_view(), name="resource_remove"),
     path("schedules/", SchedulesList.as_view(), name="schedules"),
     path("schedules/options/<str:field>/", ScheduleOptions.as_view(), name="schedule_options"),
     path("schedules/new/", ScheduleNew.as_view(), name="schedule_new"),

@@ -10,7 +10,7 @@ from core.fields import CanonicalJSONField
 from security.models import Persona, User
 from toolhub_sdk.package import CONTRACT
 
-EXTRAS = ("retry", "memory", "effects")
+EXTRAS = ("preconditions", "memory", "effects", "retry")
 
 
 class Package(models.Model):

@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "registry",
     "registry.installations",
     "execution.memory",
+    "execution.preconditions",
     "security",
     "security.policy",
     "audit",

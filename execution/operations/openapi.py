@@ -6,6 +6,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 
 from core.openapi import ERROR, PROBLEMS
 from execution.operations.forms import FORMS, OPERATIONS
+from execution.runs.openapi import PRECONDITIONS
 
 _RESULT: dict[str, Any] = {
     "type": "object",
@@ -25,6 +26,7 @@ _RESULT: dict[str, Any] = {
         "duration_ms": {"type": ["number", "null"]},
         "resources_used": {"type": "object"},
         "decision": {"type": ["object", "null"]},
+        "preconditions": PRECONDITIONS,
         "error": {"anyOf": [ERROR, {"type": "null"}]},
     },
 }

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from core.errors import ToolHubError
+from core.errors import ToolHubError, error_object
 from execution.operations.order import calls_ordered
 from execution.operations.requests import ToolCall, call_read, calls_read
 from execution.operations.words import Answer, Span, answer_body, refusal_view
-from execution.runs.checks import call_check
+from execution.preconditions.check import failed_descriptions, preconditions_check
+from execution.runs.checks import Checked, call_check
 from security.principals import PersonaPrincipal
 
 
@@ -32,7 +33,8 @@ def _checked(principal: PersonaPrincipal, call: ToolCall) -> dict[str, Any]:
     except ToolHubError as error:
         view = refusal_view(error, call)
         decision = view["details"].pop("decision", None)
-        return {**who, "status": "failure", "decision": decision, "metadata": {}, "error": view}
+        told = {"decision": decision, "preconditions": None, "metadata": {}, "error": view}
+        return {**who, "status": "failure", **told}
     told = {
         "version": checked.found.version.version,
         "timeout_ms": checked.bounds.timeout_ms,
@@ -40,4 +42,28 @@ def _checked(principal: PersonaPrincipal, call: ToolCall) -> dict[str, Any]:
         "warnings": list(checked.warnings),
     }
     decision = checked.decision.as_dict()
-    return {**who, "status": "success", "decision": decision, "metadata": told, "error": None}
+    answer = _preconditions(principal, checked, call)
+    failed = None
+    if answer and not answer["can_proceed"]:
+        message = f"What has to hold before {checked.found.name} does not."
+        failed = error_object("PRECONDITION_FAILED", message, suggestions=failed_descriptions(answer))
+    status = "failure" if failed else "success"
+    return {
+        **who,
+        "status": status,
+        "decision": decision,
+        "preconditions": answer,
+        "metadata": told,
+        "error": failed,
+    }
+
+
+def _preconditions(principal: PersonaPrincipal, checked: Checked, call: ToolCall) -> dict[str, Any] | None:
+    """What a run would find now; None for a tool without preconditions."""
+    version = checked.found.version
+    if "preconditions" not in version.extras:
+        return None
+    request = call.request
+    return preconditions_check(
+        version, principal.persona_id, principal, request.arguments, request.recorded()
+    )

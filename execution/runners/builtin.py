@@ -58,6 +58,7 @@ def _context(call: Call, started_at: datetime) -> ToolContext:
         context_data=call.request.get("context_data"),
         hints=call.request.get("hints"),
         attempt=call.attempt,
+        degraded=call.degraded,
         cancelled=call.cancelled,
         deadline=call.deadline,
         on_emit=call.emit,

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -53,6 +53,8 @@ class Call:
     moment: datetime | None = None
     # `{found, named}` of memory, where the contract names keys.
     memory: Mapping[str, Any] | None = None
+    # The descriptions of preconditions that failed without being critical.
+    degraded: Sequence[str] = ()
     # Monotonic seconds at which the time is up.
     deadline: float = 0.0
 

@@ -66,6 +66,7 @@ def _request(call: Call) -> dict[str, Any]:
         "version": call.version.version,
         "attempt": call.attempt,
         "timeout_ms": call.timeout_ms,
+        "degraded": list(call.degraded),
         **({"memory": call.memory["found"]} if call.memory else {}),
         **call.request.get("context", {}),
         **{name: call.request[name] for name in ("context_data", "hints") if name in call.request},

@@ -86,6 +86,7 @@ def request_of(call: Call) -> dict[str, Any]:
         "context_data": call.request.get("context_data"),
         "hints": call.request.get("hints"),
         "attempt": call.attempt,
+        "degraded": list(call.degraded),
         **call.request.get("context", {}),
     }
     request = {

@@ -21,7 +21,7 @@ def gate(run: Run) -> Outcome | None:
     Only rights are asked again. What expired after the call was accepted does not matter; what
     was revoked does.
     """
-    return judge(run, _rights(run), tool_resolve_version(run.tool_version, run.persona_id))
+    return judge(run, rights_of(run), tool_resolve_version(run.tool_version, run.persona_id))
 
 
 def judge(run: Run, rights: Rights | None, found: ResolvedTool) -> Outcome | None:
@@ -53,7 +53,7 @@ def judge(run: Run, rights: Rights | None, found: ResolvedTool) -> Outcome | Non
     )
 
 
-def _rights(run: Run) -> Rights | None:
+def rights_of(run: Run) -> Rights | None:
     """Whose rights count now: the token's, else the persona's with who answers for the run, if anybody."""
     if run.token_id is not None:
         return principal_of(run.token_id)

@@ -57,10 +57,39 @@ ATTEMPT: dict[str, Any] = {
         "delay_ms": {"type": ["integer", "null"], "description": "The wait before the next attempt."},
     },
 }
+_FLAG = {"type": "boolean"}
+PRECONDITIONS: dict[str, Any] = {
+    "type": ["object", "null"],
+    "description": "What was checked before the first attempt; null for a tool without preconditions.",
+    "properties": {
+        "passed": _FLAG,
+        "critical_failed": _FLAG,
+        "can_proceed": _FLAG,
+        "degraded_mode": _FLAG,
+        "results": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "type": {"type": "string"},
+                    "description": {"type": "string"},
+                    "critical": _FLAG,
+                    "passed": _FLAG,
+                    "reason": {"type": ["string", "null"], "description": "Why it does not hold."},
+                    "error": {"type": ["string", "null"], "description": "Why it could not be checked."},
+                },
+            },
+        },
+    },
+}
 RUN_RESULT: dict[str, Any] = {
     **RESULT,
-    "properties": {**RESULT["properties"], "attempts": {"type": "array", "items": ATTEMPT}},
-    "required": [*RESULT["required"], "attempts"],
+    "properties": {
+        **RESULT["properties"],
+        "attempts": {"type": "array", "items": ATTEMPT},
+        "preconditions": PRECONDITIONS,
+    },
+    "required": [*RESULT["required"], "attempts", "preconditions"],
 }
 CALL: dict[str, Any] = {
     "type": "object",
@@ -135,7 +164,7 @@ def answers(success: dict[int, Any], *problems: int) -> dict[int, Any]:
 RESULT_ANSWER = OpenApiResponse(
     RESULT, description="The run's result; a tool's failure is 200 with `success` false."
 )
-_RUN_ANSWER = OpenApiResponse(RUN_RESULT, description="The run's result, and its attempts.")
+_RUN_ANSWER = OpenApiResponse(RUN_RESULT, description="The run's result, its attempts and preconditions.")
 ACCEPTED_ANSWER = OpenApiResponse(RESULT, description="Accepted, not finished; see Location.")
 EXECUTE: dict[str, Any] = {
     "operation_id": "tool_execute",

@@ -29,7 +29,7 @@ def metadata_of(run: Run) -> dict[str, Any]:
         "arguments_hash": bytes(run.arguments_hash).hex(),
         "result_hash": bytes(run.result_hash).hex() if run.result_hash else None,
         "cached": False,
-        "degraded": False,
+        "degraded": bool(run.preconditions and run.preconditions["degraded_mode"]),
         "sandbox": "none" if run.tool_version.runner in UNHELD else (run.sandbox or {}).get("level"),
         "resources": run.resources,
         "audit_leaf": bytes(run.outcome_leaf).hex() if run.outcome_leaf else None,
@@ -40,8 +40,9 @@ def metadata_of(run: Run) -> dict[str, Any]:
 
 
 def run_view(run: Run) -> dict[str, Any]:
-    """A run as its caller reads it: the result, and each attempt with its error and what it took, in ms."""
-    return {**envelope(run), "attempts": [_attempt_view(one) for one in run.attempts.all()]}
+    """A run as its caller reads it: the result, each attempt, and what was checked before them."""
+    attempts = [_attempt_view(one) for one in run.attempts.all()]
+    return {**envelope(run), "attempts": attempts, "preconditions": run.preconditions}
 
 
 def _attempt_view(attempt: Attempt) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from execution.memory.changes import memory_given
 from execution.memory.places import place_of
 from execution.models import Status
+from execution.preconditions.check import failed_descriptions
+from execution.preconditions.runs import preconditions_hold
 from execution.runners import call_run
 from execution.runners.call import call_of
 from execution.runs.begin import begin_next
@@ -46,7 +48,13 @@ def run_carry_out(lease: Lease, *, inline: bool = False) -> bool:
     call.emit = Partials(lease).add
     with HEART.beating(lease, call):
         call.moment = lease.run.started_at
-        if "memory" in lease.run.tool_version.extras:
+        extras = lease.run.tool_version.extras
+        if "preconditions" in extras:
+            refusal = preconditions_hold(lease)
+            if refusal is not None:
+                return run_finish(lease, refusal, final=True)
+            call.degraded = failed_descriptions(lease.run.preconditions)
+        if "memory" in extras:
             named = lease.run.tool_version.declared["memory"]
             place = place_of(lease.run.persona_id, lease.run.request)
             call.memory = {"found": memory_given(place, named), "named": named}

@@ -98,6 +98,7 @@ FIXED = (
     "/audit/?q=nothing+has+this+name",
     "/audit/?subject_kind=persona&subject_id=1",
     "/settings/sandbox/",
+    "/settings/resources/",
     "/account/password/",
     "/account/theme/",
     "/sign-out/",

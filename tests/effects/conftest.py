@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from django.core.management import call_command
 from django.db.models.functions import Now
@@ -36,12 +37,13 @@ def fx_installed(transactional_db: None, admin: User, persona: Persona) -> Packa
 def ask(client: Client, token_text: str) -> Ask:
     """A request of the persona: `ask("GET", "runs/…")`; the answer's JSON."""
 
-    def do(method: str, path: str, body: Any = "") -> Any:
+    def do(method: str, path: str, body: Any = None) -> Any:
         address = f"/api/v1/{path}"
         headers = {"HTTP_AUTHORIZATION": f"Bearer {token_text}"}
-        if method in {"GET", "DELETE"}:
-            return client.generic(method, address, **headers).json()
-        return client.generic(method, address, body, content_type="application/json", **headers).json()
+        sent = b"" if body is None else orjson.dumps(body)
+        answer = client.generic(method, address, sent, content_type="application/json", **headers)
+        assert answer.status_code < 500, answer.content
+        return answer.json() if answer.content else None
 
     return do
 

@@ -143,6 +143,12 @@ def fx_remember(
 
 
 @tool(timeout_ms=1000)
+def fx_degraded(ctx: ToolContext) -> Any:
+    """What was preferred and is not so."""
+    return list(ctx.degraded)
+
+
+@tool(timeout_ms=1000)
 def fx_baderror() -> Any:
     """Fails with details that are not JSON."""
     raise ToolError("FX_REFUSED", "Refused on purpose.", details={"what": object()})

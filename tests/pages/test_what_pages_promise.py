@@ -33,6 +33,7 @@ PAGES = {
     "/settings/sandbox/": "security.view_user",
     "/settings/secrets/": "security.view_secret",
     "/settings/filters/": "security.view_outputpattern",
+    "/settings/resources/": "preconditions.view_resource",
     "/api/docs": "",
     "/account/password/": "",
 }

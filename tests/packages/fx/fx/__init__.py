@@ -5,6 +5,7 @@
 
 from fx.failing import fx_fail
 from fx.remembering import fx_mem_read, fx_mem_write
+from fx.requiring import fx_ctx, fx_dep, fx_pre
 from toolhub_sdk import Package
 
 PACKAGE = Package(
@@ -16,4 +17,4 @@ PACKAGE = Package(
     author="ToolHub",
 )
 
-__all__ = ["PACKAGE", "fx_fail", "fx_mem_read", "fx_mem_write"]
+__all__ = ["PACKAGE", "fx_ctx", "fx_dep", "fx_fail", "fx_mem_read", "fx_mem_write", "fx_pre"]

@@ -1,0 +1,1 @@
+"""What has to hold before a run: checked once, before its first attempt, and by `validate`."""
