@@ -14,15 +14,16 @@ TITLES = {
     "bwrap": "plain bubblewrap and Python (floor)",
     "isolated": "isolated, cold",
     "confined": "confined, cold",
-    "warm": "isolated, warm, with the start of the next",
+    "warm": "isolated, warm (forked by a zygote)",
 }
 
 
 @dataclass
 class Sandboxes:
-    """Medians in ms by arm."""
+    """Medians in ms by arm; what one program that waits takes, in MB."""
 
     times: dict[str, float] = field(default_factory=dict)
+    idle_mb: dict[str, float] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
 
@@ -33,7 +34,7 @@ def measure(folder: Path, *, rounds: int) -> Sandboxes:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=600)
     if done.returncode:
         raise BenchError(f"bench_sandbox ended with {done.returncode}: {done.stderr[-500:]}")
-    return Sandboxes(json.loads(done.stdout))
+    return Sandboxes(**json.loads(done.stdout))
 
 
 def sandboxes_lines(found: Sandboxes) -> list[str]:
@@ -44,4 +45,5 @@ def sandboxes_lines(found: Sandboxes) -> list[str]:
         if name in found.times:
             ratio = f"{found.times[name] / floor:6.2f} × the floor" if floor else ""
             lines.append(f"  {title:<45}{found.times[name]:8.1f} ms {ratio}")
-    return lines
+    parts = ", ".join(f"{name} {size:.1f}" for name, size in found.idle_mb.items())
+    return [*lines, f"  memory of one that waits: {sum(found.idle_mb.values()):.1f} MB PSS ({parts})"]

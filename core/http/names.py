@@ -39,6 +39,19 @@ def addresses_checked(url: Url, allowed: Sequence[Allowed], *, seconds: float) -
     return found
 
 
+def addresses_open(host: str, port: int, allowed: Sequence[Allowed], *, seconds: float) -> list[IPAddress]:
+    """The addresses of a host that somebody let a tool reach at this port: public ones, or in `allowed`.
+
+    Raises HttpRefused, and HttpFailed when the name is not resolved within `seconds`.
+    """
+    found = _resolve(host, seconds)
+    for address in found:
+        where = inside(address)
+        if where and not any(entry.holds(host, address, port) for entry in allowed):
+            raise HttpRefused(f"leads to an address which is {where}")
+    return found
+
+
 def _resolve(host: str, seconds: float) -> list[IPAddress]:
     with contextlib.suppress(ValueError):
         return [ip_address(host)]

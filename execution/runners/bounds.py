@@ -12,8 +12,22 @@ _LINES = 64 * 1024
 
 
 def minimum_level(call: Call) -> Level:
-    """The least level for this call: the contract's word or the caller's, whichever is stricter."""
-    return minimum_of(call.version.declared.get("isolation", ISOLATION), call.request.get("isolation_level"))
+    """The least level for this call: the contract's word or the caller's, whichever is stricter.
+
+    Who reaches hosts needs a network of its own, which only the strongest level gives.
+    """
+    return Level.ISOLATED if network_of(call) else minimum_of(*_isolation(call))
+
+
+def network_of(call: Call) -> tuple[str, ...]:
+    """The `host:port` that this call may reach: those of the contract, and none where it is paranoid."""
+    if "paranoid" in _isolation(call):
+        return ()
+    return tuple(call.version.declared.get("network", {}).get("allow", ()))
+
+
+def _isolation(call: Call) -> tuple[str, str | None]:
+    return call.version.declared.get("isolation", ISOLATION), call.request.get("isolation_level")
 
 
 def limits_of(call: Call) -> Limits:

@@ -37,15 +37,17 @@ from toolhub_sdk import ToolError
 tool_log = logging.getLogger("toolhub_sdk.tool")
 ENVIRONMENT, SDK = "/toolhub/environment", "/toolhub/sdk"
 # The SDK is loaded from its folder alone: what stands beside it is not to be seen.
-_START = """
-import importlib.util, sys
-make, folder = importlib.util.spec_from_file_location, sys.argv[1]
-spec = make("toolhub_sdk", folder + "/__init__.py", submodule_search_locations=[folder])
-sdk = sys.modules["toolhub_sdk"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(sdk)
+_LOAD = """
+import sys
+if "toolhub_sdk" not in sys.modules:
+    import importlib.util
+    make, folder = importlib.util.spec_from_file_location, sys.argv[1]
+    spec = make("toolhub_sdk", folder + "/__init__.py", submodule_search_locations=[folder])
+    sdk = sys.modules["toolhub_sdk"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sdk)
 from toolhub_sdk.entry import main
-main()
 """
+_START = f"{_LOAD}main()\n"
 
 
 def run(call: Call) -> Outcome:
@@ -74,7 +76,7 @@ def _program(call: Call) -> Program:
     module = call.version.entry.partition(":")[0]
     argv = [interpreter(), "-I", "-S", "-B", "-c", _START, SDK, module, *folders]
     goodbye = any("shutdown" in hooks_of(tool) for tool in call.version.release.manifest["tools"])
-    return Program(argv, orjson.dumps(request_of(call)), mounts, warm=True, goodbye=goodbye)
+    return Program(argv, orjson.dumps(request_of(call)), mounts, prepare=_LOAD, goodbye=goodbye)
 
 
 def request_of(call: Call) -> dict[str, Any]:

@@ -14,11 +14,12 @@ import orjson
 from core.errors import ToolHubError, error_object
 from execution.models import Status
 from execution.runners.admission import admission_check
-from execution.runners.bounds import limits_of, minimum_level
+from execution.runners.bounds import limits_of, minimum_level, network_of
 from execution.runners.call import Call
 from execution.runners.judging import cancelled_error, ended, timeout_error
-from execution.runs.outcomes import Outcome, failure
+from execution.runs.outcomes import NETWORK_REACHED, Outcome, failure
 from registry.store import release_folder
+from security.sandbox import gate_place
 from security.sandbox.launch import WORK, Finished, Launch, Limits, Mount
 from security.sandbox.probes import level_choose, probe
 from security.sandbox.run import Take, sandbox_run
@@ -32,6 +33,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _FORBIDDEN = ("LD_", "PYTHON", "TOOLHUB_", "GCONV_PATH", "PATH", "HOME", "TMPDIR")
 # What callers may know of why nothing was run.
 _TOLD = frozenset({"probes", "resource", "needed", "free", "most"})
+# Every common client reads some of these; its own network has nothing else that answers.
+PROXIES = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), gate_place.ADDRESS)
 _EXCEEDED = {
     "memory": "more memory than {memory_bytes} bytes",
     "cpu": "more processor time than {cpu_ms} ms",
@@ -44,15 +47,15 @@ _EXCEEDED = {
 class Program:
     """What a runner wants run: the command, its input, and the folders that it needs beside the package.
 
-    `warm` programs may be started before their input is there; with `goodbye` one that was started in vain
-    ends by itself.
+    Programs with `prepare` (see Launch) may be started before their input is there; with `goodbye` one that
+    was started in vain ends by itself.
     """
 
     argv: Sequence[str]
     stdin: bytes
     mounts: Sequence[Mount] = ()
     cwd: str = WORK
-    warm: bool = False
+    prepare: str = ""
     goodbye: bool = False
 
 
@@ -76,22 +79,28 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
             level=level,
             stdin=program.stdin,
             mounts=(Mount(folder, PACKAGE), *program.mounts),
-            environment=_environment(call),
+            environment=_environment(call) | (PROXIES if network_of(call) else {}),
+            network=network_of(call),
             cwd=program.cwd,
             limits=limits,
+            prepare=program.prepare,
             goodbye=program.goodbye,
             secrets=_secrets(call),
         )
         started_at = datetime.now(UTC)
-        perform = warm_run if program.warm else sandbox_run
+        perform = warm_run if program.prepare and not launch.network else sandbox_run
         done = perform(launch, call.cancelled, on_output, proc=probe(level).proc)
     except ToolHubError as error:
         return _refused(call, error)
     _log_keep(call, done.log)
     outcome = _outcome(call, done, limits, started_at, judge)
-    held = {"level": level.value, "filter": done.filter_hash, "limits": limits.as_dict()}
+    held: dict[str, Any] = {"level": level.value, "filter": done.filter_hash, "limits": limits.as_dict()}
+    told: list[tuple[str, Mapping[str, Any]]] = []
+    if done.reached:
+        held["network"] = [each.as_dict() for each in done.reached]
+        told.append((NETWORK_REACHED, {"hosts": held["network"]}))
     return dataclasses.replace(
-        outcome, duration_ms=done.duration_ms, resources=dict(done.resources), sandbox=held
+        outcome, duration_ms=done.duration_ms, resources=dict(done.resources), sandbox=held, told=told
     )
 
 

@@ -68,7 +68,7 @@ def _finish(lease: Lease, outcome: Outcome, *, final: bool, again: bool) -> bool
 def _finish_at_once(lease: Lease, outcome: Outcome) -> bool:
     """By one statement, where the hot path is served and the run has only the events that the lease knows."""
     run = lease.run
-    if not hotpath.is_served() or lease.events is None or run.request.get("callback_url"):
+    if not hotpath.is_served() or lease.events is None or run.request.get("callback_url") or outcome.told:
         return False
     now = timezone.now()
     last = RunEvent(run_id=run.pk, seq=len(lease.events) + 1, kind=outcome.event, at=now, data={})
@@ -127,6 +127,7 @@ def outcome_write(
     if apply:
         apply(run)
     before = list(RunEvent.objects.filter(run_id=run_id).order_by("seq"))
+    before += [event_next(run, kind, data) for kind, data in outcome.told]
     digest = events_digest([*before, event_next(run, outcome.event)])
     ledger = event_row(outcome_entry(run, outcome, digest, actor))
     transition(

@@ -1,7 +1,7 @@
 """What an attempt ended with, as a value, before anything is written."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,7 @@ from execution.memory.changes import Change
 from execution.models import Run, Status
 
 CALL_REQUESTED, CALL_COMPLETED, CALL_FAILED = "TOOL_CALL_REQUESTED", "TOOL_CALL_COMPLETED", "TOOL_CALL_FAILED"
+NETWORK_REACHED = "NETWORK_REACHED"
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     resources: Mapping[str, Any] = field(default_factory=dict)
     sandbox: Mapping[str, Any] | None = None
+    # Events of the attempt that are told with its outcome, as kind and data.
+    told: Sequence[tuple[str, Mapping[str, Any]]] = ()
     # What the tool asks to have changed in memory.
     memory: tuple[Change, ...] = ()
 

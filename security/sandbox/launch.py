@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from security.sandbox.gate import Reached
 from security.sandbox.levels import Level
 
 MIB = 1 << 20
@@ -52,8 +53,10 @@ class Launch:
     `argv[0]` is an absolute path. Words of `argv`, `environment` and `cwd` that begin with a mount's or the
     work folder's path inside are put right where the level has no file system of its own. `environment` is
     all that the program sees. `secrets`, unless they are None, come to it with its input, on descriptor 3,
-    which TOOLHUB_SECRETS_FD then names. `goodbye` gives a program that waits for its input, and is not wanted
-    any more, a second to end by itself.
+    which TOOLHUB_SECRETS_FD then names. `prepare` is Python that may run once in a process that serves many
+    calls, before the code that `argv` has after "-c": the hub's code only. `network` lists the `host:port`
+    that it may reach, through an HTTP proxy at gate_place.ADDRESS; only for the level isolated. `goodbye`
+    gives a program that waits for its input, and is not wanted any more, a second to end by itself.
     """
 
     argv: Sequence[str]
@@ -64,12 +67,16 @@ class Launch:
     cwd: str = WORK
     limits: Limits = Limits()
     secrets: bytes | None = field(default=None, repr=False)
+    prepare: str = ""
+    network: Sequence[str] = ()
     goodbye: bool = False
 
     def __post_init__(self) -> None:
         words = (*self.argv, *self.environment, *self.environment.values(), self.cwd)
         paths = [path for mount in self.mounts for path in (mount.host, mount.inside)]
         # They are told to bubblewrap with NUL between them: one within a word would begin an option.
+        if self.network and self.level is not Level.ISOLATED:
+            raise ValueError(f"There is no network of its own at the level {self.level}.")
         if any("\0" in word for word in (*words, *paths)):
             raise ValueError("A word of a launch has a NUL character.")
         if self.secrets and len(self.secrets) > SECRETS_MOST:
@@ -85,7 +92,7 @@ class Finished:
 
     `resources` are `cpu_ms`, `max_memory_bytes` and `disk_bytes`; `duration_ms` counts from the program's
     start. `asked` is true when it was told to stop, also if it then ended by itself; `parked` when it ended
-    before it had its input.
+    before it had its input; `reached` the hosts that it asked for.
     """
 
     how: How
@@ -98,3 +105,4 @@ class Finished:
     filter_hash: str | None
     asked: bool = False
     parked: bool = False
+    reached: Sequence[Reached] = ()

@@ -22,13 +22,17 @@ _nursery: list[tuple[socket.socket, subprocess.Popen[bytes]]] = []
 
 
 class Supervisor:
-    """A supervisor that waits for its order. `into` and `out` are our ends of its pipes."""
+    """A supervisor that waits for its order. `into` and `out` are our ends of its pipes.
 
-    def __init__(self) -> None:
+    It sends a listening socket of the tool's network through `door`, unless that is None.
+    """
+
+    def __init__(self, door: socket.socket | None = None) -> None:
+        self._closed = False
         given, self.into = os.pipe()
         self.out, taken = os.pipe()
         try:
-            self._process = _ask(given, taken)
+            self._process = _ask([given, taken, *([door.fileno()] if door else [])])
         except BaseException:
             os.close(self.into)
             os.close(self.out)
@@ -39,24 +43,25 @@ class Supervisor:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it still watches."""
-        return not select.select([self._process], [], [], 0)[0]
+        """Whether it still watches and has nothing to say."""
+        return not self._closed and not select.select([self._process, self.out], [], [], 0)[0]
 
     def close(self) -> None:
         """Without its input a supervisor ends the tool and itself; returns when it has."""
+        self._closed = True
         os.close(self.into)
         os.close(self.out)
         select.select([self._process], [], [])
         os.close(self._process)
 
 
-def _ask(given: int, taken: int) -> int:
+def _ask(descriptors: list[int]) -> int:
     """A new supervisor, as a descriptor of its process. A nursery that has died is replaced once."""
     with _lock:
         for _ in range(2):
             door = _nursery[0][0] if _nursery else _open()
             try:
-                socket.send_fds(door, [b"S"], [given, taken])
+                socket.send_fds(door, [b"S"], descriptors)
                 if answer := door.recv(STARTED.size):
                     return os.pidfd_open(STARTED.unpack(answer)[0])
             except OSError:

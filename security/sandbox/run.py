@@ -1,5 +1,6 @@
 """Running a program in a sandbox: a supervisor for each run, fed and heard from here."""
 
+import dataclasses
 import marshal
 import os
 import select
@@ -13,7 +14,9 @@ from typing import Any
 from django.conf import settings
 
 from core.errors import ToolHubError
-from security.sandbox.launch import WORK, Finished, Launch
+from security.sandbox import zygote
+from security.sandbox.gate import Gate
+from security.sandbox.launch import WORK, Finished, Launch, Mount
 from security.sandbox.levels import Level
 from security.sandbox.machine import bubblewrap, program_of, tree
 from security.sandbox.nursery import Supervisor
@@ -45,21 +48,28 @@ def sandbox_run(
 
 
 class Held:
-    """A program that is started in its sandbox and waits for its input; it is used once."""
+    """A program that is started in its sandbox and waits for its input; it is used once.
 
-    def __init__(self, launch: Launch, *, proc: bool = True) -> None:
-        self._launch = launch
+    With `lasts` it is a zygote, at the level isolated: used again and again, each time by another process
+    that has nothing of the one before.
+    """
+
+    def __init__(self, launch: Launch, *, proc: bool = True, lasts: bool = False) -> None:
+        if lasts:
+            launch = dataclasses.replace(launch, mounts=(*launch.mounts, *_zygote_files()))
+        self._launch, self.lasts = launch, lasts
         self._work = _work_folder(launch.level)
+        self._gate = Gate(launch.network) if launch.network else None
         try:
-            self._supervisor = Supervisor()
+            self._supervisor = Supervisor(self._gate.door if self._gate else None)
         except BaseException:
             self._remove()
             raise
-        _send(self._supervisor.into, _order(launch, self._work, proc))
+        _send(self._supervisor.into, _order(launch, self._work, proc, lasts))
 
     @property
     def is_alive(self) -> bool:
-        """Whether its supervisor still watches."""
+        """Whether its supervisor still watches, and has nothing to say yet."""
         return self._supervisor.is_alive
 
     def go(self, launch: Launch) -> None:
@@ -79,15 +89,23 @@ class Held:
                 continue
             block = os.read(out, 1 << 16)
             if not block:
-                return _finished(hearing, self._launch)
+                return self._ended(hearing)
             hearing.take(block)
+            if hearing.report is not None:
+                return self._ended(hearing)
 
     def close(self) -> None:
         """Ends whatever is left. Without its input a supervisor ends the tool and itself."""
         self._supervisor.close()
         self._remove()
 
+    def _ended(self, hearing: "_Hearing") -> Finished:
+        done = _finished(hearing, self._launch)
+        return dataclasses.replace(done, reached=self._gate.reached) if self._gate else done
+
     def _remove(self) -> None:
+        if self._gate:
+            self._gate.close()
         if not self._work:
             return
         try:
@@ -106,7 +124,11 @@ def _work_folder(level: Level) -> str:
     return tempfile.mkdtemp(dir=above)
 
 
-def _order(launch: Launch, work: str, proc: bool) -> bytes:
+def _zygote_files() -> list[Mount]:
+    return [Mount(str(Path(settings.ROOT) / file), f"{zygote.FOLDER}/{file}") for file in zygote.FILES]
+
+
+def _order(launch: Launch, work: str, proc: bool, lasts: bool) -> bytes:
     def placed(text: str) -> str:
         """A path inside as this machine has it, for levels without a file system of their own."""
         for host, inside in places:
@@ -130,6 +152,7 @@ def _order(launch: Launch, work: str, proc: bool) -> bytes:
         "proc": proc,
         "goodbye": launch.goodbye,
         "secrets": launch.secrets is not None,
+        "prepare": launch.prepare if lasts else "",
     }
     return order_pack(header, program_of(launch.level))
 
@@ -145,9 +168,9 @@ class _Hearing:
         self.report: dict[str, Any] | None = None
 
     def take(self, block: bytes) -> None:
-        """Reads the frames that are complete."""
+        """Reads the frames that are complete, up to the report: what a zygote says later is of no call."""
         self._buffer += block
-        while len(self._buffer) >= HEAD.size:
+        while self.report is None and len(self._buffer) >= HEAD.size:
             kind, length = HEAD.unpack_from(self._buffer)
             if len(self._buffer) < HEAD.size + length:
                 return

@@ -1,9 +1,12 @@
 """Programs that are started before they are wanted: a call of one that waits costs no start.
 
-Each is used once, so that nothing of one call is seen by another; the next one is started when the call is
-over. A program that has waited for five minutes ends by itself.
+At the level isolated one started Python serves the calls of a release, each by a process of its own that is
+forked when the call before is over (zygote.py). Elsewhere a program is used once, and the next one started
+then. So nothing of one call is seen by another. What has waited for five minutes ends by itself.
 """
 
+import dataclasses
+import logging
 import os
 import threading
 from collections import OrderedDict
@@ -12,10 +15,14 @@ from django.conf import settings
 
 from core.errors import ToolHubError
 from security.sandbox.launch import Finished, Launch
+from security.sandbox.levels import Level
 from security.sandbox.run import Held, Take, sandbox_run
 
+log = logging.getLogger(__name__)
 _lock = threading.Lock()
 _waiting: OrderedDict[str, Held] = OrderedDict()
+# Holds something where this machine does not let a zygote be made.
+_unable: set[bool] = set()
 # Their supervisors belong to the process that started them.
 os.register_at_fork(after_in_child=_waiting.clear)
 
@@ -28,10 +35,34 @@ def warm_run(
     held = _take(key)
     try:
         done = _finish(held, launch, cancelled, on_output) if held else None
-        return done or sandbox_run(launch, cancelled, on_output, proc=proc)
+        if done is None:
+            if held:
+                held.close()
+                held = None
+            done = sandbox_run(launch, cancelled, on_output, proc=proc)
+        return done
+    except BaseException:
+        if held:
+            held.close()
+            held = None
+        raise
     finally:
         if settings.SANDBOX_WARM:
-            _keep(key, Held(launch, proc=proc))
+            _keep(key, _next(held, launch, proc))
+        elif held:
+            held.close()
+
+
+def _next(held: Held | None, launch: Launch, proc: bool) -> Held:
+    """What the next call will use."""
+    if held and held.lasts:
+        return held
+    if held:
+        held.close()
+    # What this call was given is not kept.
+    launch = dataclasses.replace(launch, stdin=b"", secrets=None if launch.secrets is None else b"")
+    lasts = bool(launch.prepare) and launch.level is Level.ISOLATED and not _unable
+    return Held(launch, proc=proc, lasts=lasts)
 
 
 def warm_clear() -> None:
@@ -50,10 +81,11 @@ def _finish(
     try:
         held.go(launch)
         done = held.finish(cancelled, on_output)
-    except ToolHubError:  # it could not be started; whether that holds is seen by starting one now
+    except ToolHubError as error:  # it could not be started; whether that holds is seen by starting one now
+        if held.lasts:
+            log.warning("no process can be kept for calls: %s", error.data.get("why"))
+            _unable.add(True)
         return None
-    finally:
-        held.close()
     return None if done.parked else done
 
 

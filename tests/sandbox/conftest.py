@@ -1,6 +1,7 @@
 """The cast of the tests of the sandbox: what stands outside of it, and a way to run programs inside."""
 
 import contextlib
+import dataclasses
 import json
 import os
 import secrets
@@ -19,7 +20,7 @@ import pytest
 from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.launch import WORK, Finished, Launch, Limits, Mount
 from security.sandbox.levels import Level
-from security.sandbox.run import sandbox_run
+from security.sandbox.run import Held, sandbox_run
 from security.sandbox.warm import warm_clear
 
 HERE = Path(__file__).resolve().parent
@@ -46,7 +47,10 @@ def nothing_waits() -> Iterator[None]:
 
 @pytest.fixture
 def run(programs_folder: Path) -> Run:
-    """Runs Python code, or a list of words, at a level: `run(Level.CONFINED, "print(1)", wall_s=2)`."""
+    """Runs Python code, or a list of words, at a level: `run(Level.CONFINED, "print(1)", wall_s=2)`.
+
+    `forked` is code that a zygote's process runs.
+    """
 
     def do(
         level: Level,
@@ -57,6 +61,7 @@ def run(programs_folder: Path) -> Run:
         on_output: Callable[[bytes], None] | None = None,
         secret: bytes | None = None,
         environment: dict[str, str] | None = None,
+        forked: bool = False,
         **limits: Any,
     ) -> Finished:
         argv = [interpreter(), "-I", "-S", "-c", code, *words] if isinstance(code, str) else code
@@ -69,7 +74,14 @@ def run(programs_folder: Path) -> Run:
             limits=Limits(**limits),
             secrets=secret,
         )
-        return sandbox_run(launch, cancelled or threading.Event(), on_output)
+        if not forked:
+            return sandbox_run(launch, cancelled or threading.Event(), on_output)
+        held = Held(dataclasses.replace(launch, prepare="import json"), lasts=True)
+        try:
+            held.go(launch)
+            return held.finish(cancelled or threading.Event(), on_output)
+        finally:
+            held.close()
 
     return do
 

@@ -110,6 +110,49 @@ case $request in
 *) echo "{\\"got\\": $request}" ;;
 esac
 """
+# Sends what it is told to the proxy of its environment, or to an address itself; gives back what came.
+NETWORK = '''
+import os
+import socket
+import urllib.error
+import urllib.request
+from urllib.parse import urlsplit
+from typing import Annotated, Any
+
+from toolhub_sdk import Field, tool
+
+Any_ = Annotated[Any, Field(description="Anything.")]
+
+@tool(name="net_get")
+def get(urls: Any_) -> Any:
+    """Asks for addresses as any program does."""
+    found = []
+    for url in urls:
+        try:
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                found.append([answer.status, answer.read().decode()])
+        except urllib.error.HTTPError as error:
+            found.append([error.code, error.read().decode()])
+        except OSError as error:
+            found.append([0, str(error)])
+    return found
+
+@tool(name="net_raw")
+def raw(sends: Any_, to: Any_ = None) -> Any:
+    """Sends texts one by one and reads to the end."""
+    place = urlsplit(os.environ["HTTPS_PROXY"]) if to is None else None
+    try:
+        with socket.create_connection((place.hostname, place.port) if place else tuple(to), 10) as sock:
+            got = b""
+            for each in sends:
+                sock.sendall(each.encode("latin-1"))
+                got += sock.recv(65536)
+            while block := sock.recv(65536):
+                got += block
+            return got.decode("latin-1")[:3000]
+    except OSError as error:
+        return f"no: {error.strerror}"
+'''
 _ANY = {"type": "object"}
 _OUTPUT = {"type": "integer"}
 
@@ -170,3 +213,12 @@ def box_publish() -> Package:
 def shell_publish(entry: Any = ("sh", "tool.sh")) -> Package:
     """The package of a command."""
     return publish(command_manifest(entry), {"tool.sh": b"#!/bin/sh\n" + SHELL.encode()}).package
+
+
+def net_publish(allow: list[str], isolation: str = "strict", *, version: str = "1.0.0") -> Package:
+    """A package whose tools reach hosts."""
+    contract = {"sideEffects": "impure", "network": {"allow": allow}, "isolation": isolation}
+    tools = [_tool(f"net_{name}", name, **contract) for name in ("get", "raw")]
+    runtime = {"type": "python", "entry": "net"}
+    manifest = {"name": "net", "version": version, "runtime": runtime, "tools": tools}
+    return publish(manifest, {"net.py": NETWORK.encode()}).package

@@ -14,7 +14,7 @@ from registry.services import assignment_create
 from security.models import Persona, User
 from tests.processes import Processes, wait_for
 from tests.sandbox.conftest import processes_with
-from tests.sandbox.packages import box_publish
+from tests.sandbox.packages import box_publish, net_publish
 from tests.workers.conftest import hub
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.broker, pytest.mark.timeout(180)]
@@ -65,6 +65,26 @@ def test_a_tool_from_outside_is_carried_out_by_a_worker_in_the_sandbox(
     assert outcome["sandbox"]["limits"]["processes"] == 64
     parts = [e["data"]["partial"] for e in ask("GET", f"{run.pk}/events")["events"] if "partial" in e["data"]]
     assert parts == [{"part": 0}, {"part": 1}]
+
+
+def test_the_hosts_that_a_tool_asked_for_stand_in_its_run(
+    hub: Processes, admin: User, persona: Persona, call: Call, ask: Ask, client: Client
+) -> None:
+    assignment_create(by=admin, persona=persona, package=net_publish(["api.example.org:443"]))
+    hub.worker()
+    answer = call("net_get", {"urls": ["http://127.0.0.1:9/secret"]}, HTTP_PREFER="wait=60").json()
+    assert answer["data"][0][0] == 403, answer
+    host = {"host": "127.0.0.1", "port": 9, "allowed": False, "why": "not in network.allow"}
+    host |= {"times": 1, "sent": 0, "received": 0}
+    run = Run.objects.get(pk=answer["metadata"]["run_id"])
+    events = [(e["event"], e["data"]) for e in ask("GET", f"{run.pk}/events")["events"]]
+    assert ("NETWORK_REACHED", {"hosts": [host]}) in events
+    assert json.loads(Event.objects.get(kind="run.outcome").canonical)["data"]["sandbox"]["network"] == [host]
+    client.force_login(admin)
+    page = client.get(f"/runs/{run.pk}/").content.decode()
+    assert "<code>127.0.0.1:9</code>" in page
+    assert "(not in network.allow)" in page
+    assert "secret" not in str(run.sandbox)
 
 
 def test_parts_can_be_read_while_the_tool_works_and_a_cancel_reaches_it(

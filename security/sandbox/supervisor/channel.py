@@ -47,3 +47,4 @@ class Channel:
         os.set_blocking(self.taken, True)
         self.send(LOG, log)
         self.send(END, marshal.dumps(report))
+        os.set_blocking(self.taken, False)

@@ -15,16 +15,27 @@ SHARED_BYTES = 16 << 20
 
 
 def arguments(order: Order) -> list[str]:
-    """bwrap's command line. It has to inherit READY and GO: a byte comes from one, a line goes to the other.
+    """bwrap's command line for a program, held from its first instruction on.
 
-    The options go through a descriptor, so that no path of this machine stands in a command line that the
-    tool can read.
+    It has to inherit READY and GO: a byte comes from one, a line goes to the other.
     """
+    held = ["--seccomp", str(_data(order.program))]
+    return [*_world(order, held), "/bin/sh", "-c", _DOOR, "tool", *order.argv]
+
+
+def zygote_arguments(order: Order, start: str) -> list[str]:
+    """The same for a zygote: it may make namespaces, and holds those that it forks to the filter itself."""
+    held = ["--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"]
+    return [*_world(order, held), *order.argv[: order.argv.index("-c")], "-c", start]
+
+
+def _world(order: Order, own: list[str]) -> list[str]:
+    """The command line up to the program. The options go through a descriptor, so that no path of this
+    machine stands in a command line that the tool can read."""
     passwd, group = _data(_PASSWD.encode()), _data(_GROUP.encode())
-    program = _data(order.program)
-    size = int(order.limits["disk_bytes"]) + (1 << 20)
+    size = work_bytes(order)
     words = ["--unshare-all", "--unshare-user", "--uid", str(USER), "--gid", str(USER), "--hostname", "tool"]
-    words += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--seccomp", str(program)]
+    words += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", *own]
     for path in order.tree:
         words += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     words += ["--ro-bind-data", str(passwd), "/etc/passwd", "--ro-bind-data", str(group), "/etc/group"]
@@ -39,7 +50,12 @@ def arguments(order: Order) -> list[str]:
     for name, value in order.environment.items():
         words += ["--setenv", name, value]
     options = _data("\0".join(words).encode())
-    return ["bwrap", "--args", str(options), "--", "/bin/sh", "-c", _DOOR, "tool", *order.argv]
+    return ["bwrap", "--args", str(options), "--"]
+
+
+def work_bytes(order: Order) -> int:
+    """The size of the work folder: more than may be used, so that the excess is seen."""
+    return int(order.limits["disk_bytes"]) + (1 << 20)
 
 
 def _data(content: bytes) -> int:

@@ -16,13 +16,16 @@ STARTED = struct.Struct("=I")
 
 
 def serve() -> None:
-    """Answers two descriptors, which a supervisor shall read and write, with that supervisor's process id."""
+    """Answers descriptors with the process id of the supervisor that has them.
+
+    It reads the first, writes to the second, and may send a socket of a tool's network through a third.
+    """
     door = socket.socket(fileno=int(sys.argv[2]))
     # Nobody waits for a supervisor here: the worker hears its end.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.freeze()
     while True:
-        word, descriptors, _, _ = socket.recv_fds(door, 1, 2)
+        word, descriptors, _, _ = socket.recv_fds(door, 1, 3)
         if not word:
             return
         pid = os.fork()
@@ -33,7 +36,7 @@ def serve() -> None:
         door.send(STARTED.pack(pid))
 
 
-def _become(door: socket.socket, given: int, taken: int) -> None:
+def _become(door: socket.socket, given: int, taken: int, network: int = -1) -> None:
     try:
         door.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -41,7 +44,9 @@ def _become(door: socket.socket, given: int, taken: int) -> None:
         for descriptor, number in ((given, 0), (taken, 1)):
             os.dup2(descriptor, number, inheritable=False)
             os.close(descriptor)
-        main()
+        if network >= 0:
+            os.set_inheritable(network, False)
+        main(network)
     except EOFError:
         pass  # the worker changed its mind before it ordered anything
     except BaseException:  # noqa: BLE001 - told by Python's own hook, and then the process ends

@@ -16,7 +16,8 @@ class Order:
     `goodbye` lets a program that waits for its input end by itself, once it is not wanted any more.
     `tree` lists the machine's own folders that a program needs, `mounts` pairs of host path and path inside,
     `work` the work folder on this machine (empty where the level makes its own). `secrets` says whether the
-    program gets any; what they are comes with its input.
+    program gets any; what they are comes with its input. `prepare` is the code of a zygote, empty for a
+    program of its own. `network` is where a socket of the tool's network goes, -1 without.
     """
 
     def __init__(self, header: dict, program: bytes) -> None:  # type: ignore[type-arg]
@@ -33,6 +34,8 @@ class Order:
         self.proc: bool = header["proc"]
         self.goodbye: bool = header["goodbye"]
         self.secrets: bool = header["secrets"]
+        self.prepare: str = header["prepare"]
+        self.network = -1
         self.program = program
 
 

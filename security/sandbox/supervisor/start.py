@@ -10,7 +10,9 @@ import signal
 from security.sandbox import landlock, native
 from security.sandbox.supervisor import isolated, tree
 from security.sandbox.supervisor.identity import as_user, identity_of, identity_take
+from security.sandbox.supervisor.network import listener_give
 from security.sandbox.supervisor.order import Order
+from security.sandbox.supervisor.sweep import sweep
 
 SECRETS = 3
 READY_S = 20
@@ -34,6 +36,28 @@ class Tool:
         self.pid, self.stdin, self.stdout, self.stderr = pid, stdin, stdout, stderr
         self.pidfd = self.told = os.pidfd_open(pid)
         self.work = self.shared = self.secrets = -1
+
+    def stdin_close(self) -> None:
+        """Its input is at its end."""
+        os.close(self.stdin)
+        self.stdin = -1
+
+    def processes(self) -> list[int]:
+        """All that came of it and are there now."""
+        return tree.descendants(os.getpid())
+
+    def reaped_s(self) -> float:
+        """Processor time, in seconds, of those that are gone."""
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    def peak_bytes(self) -> int:
+        """The most memory that a process which is gone had."""
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+
+    def end(self) -> int | None:
+        """Ends everything that is left; the exit code, negative for a signal."""
+        return sweep(self.pid)
 
 
 def tool_start(order: Order) -> Tool:
@@ -82,14 +106,21 @@ def _let_go(order: Order, tool: Tool, ready: int, go: int) -> str:
             os.read(tool.stderr, 2000).decode(errors="replace").strip() or "bubblewrap ended without a word"
         )
     inner = tree.youngest(tool.pid)
+    admit(order, tool, inner)
+    if order.network >= 0 and (number := listener_give(inner, order.network)):
+        return f"no way to the network could be made: {os.strerror(number)}"
+    os.write(go, b"\n")
+    return ""
+
+
+def admit(order: Order, tool: Tool, inner: int) -> None:
+    """Sets the limits of the process that waits at the door, and takes what is needed to watch it."""
     tool.told = os.pidfd_open(inner)
     with as_user(os.stat(f"/proc/{inner}").st_uid):
         for name, value in limits_of(order).items():
             resource.prlimit(inner, name, (value, value))
     tool.work = os.open(f"/proc/{inner}/root/work", os.O_DIRECTORY | os.O_CLOEXEC)
     tool.shared = os.open(f"/proc/{inner}/root/dev/shm", os.O_DIRECTORY | os.O_CLOEXEC)
-    os.write(go, b"\n")
-    return ""
 
 
 def limits_of(order: Order) -> dict[int, int]:

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 import stat
 
 from security.sandbox.supervisor import tree
@@ -26,16 +25,16 @@ class Usage:
     @property
     def cpu_ms(self) -> float:
         """Processor time of the whole tree since it began, as seen or as the kernel says of those reaped."""
-        return (max(self._cpu_s, _reaped_s()) - self._before_s) * 1000
+        return (max(self._cpu_s, self._tool.reaped_s()) - self._before_s) * 1000
 
     def begin(self) -> None:
         """What was used until now was for getting ready, and counts no more."""
-        self._count_cpu(_entries(tree.descendants(os.getpid())))
+        self._count_cpu(_entries(self._tool.processes()))
         self._before_s, self.memory = self._cpu_s, 0
 
     def look(self) -> str | None:
         """Looks once; the bound that is passed (memory, cpu, disk), or None."""
-        pids = tree.descendants(os.getpid())
+        pids = self._tool.processes()
         entries = _entries(pids)
         self._count_cpu(entries)
         if self._memory(pids, sum(each.resident for each in entries)) > self._limits["memory_bytes"]:
@@ -46,7 +45,7 @@ class Usage:
         return self.look_disk(pids)
 
     def _count_cpu(self, entries: list[tree.Entry]) -> None:
-        self._cpu_s = max(self._cpu_s, _reaped_s() + sum(each.cpu_s for each in entries))
+        self._cpu_s = max(self._cpu_s, self._tool.reaped_s() + sum(each.cpu_s for each in entries))
 
     def _memory(self, pids: list[int], resident: int) -> int:
         now = resident
@@ -72,7 +71,7 @@ class Usage:
 
     def end(self) -> str | None:
         """After all processes are reaped: what the kernel counted of them; a bound that was passed unseen."""
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+        peak = self._tool.peak_bytes()
         self.memory = self.memory or peak
         passed = peak > self._limits["memory_bytes"] + (32 << 20)
         if passed:
@@ -82,11 +81,6 @@ class Usage:
 
 def _entries(pids: list[int]) -> list[tree.Entry]:
     return [each for each in map(tree.entry, pids) if each is not None]
-
-
-def _reaped_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _used_of(descriptor: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import time
 from security.sandbox.supervisor.channel import CANCEL, GO, GO_HEAD, OUTPUT, Channel
 from security.sandbox.supervisor.order import Order, read_whole
 from security.sandbox.supervisor.start import Tool
-from security.sandbox.supervisor.sweep import sweep, tell
+from security.sandbox.supervisor.sweep import tell
 from security.sandbox.supervisor.usage import Usage
 
 # So often the bounds are looked at, in seconds; the first time sooner, for tools that are quick.
@@ -93,7 +93,7 @@ class Watch:
             return
         self._leaving = True
         self._ends = now + GRACE["goodbye"]
-        os.close(self._tool.stdin)
+        self._tool.stdin_close()
 
     def _ask(self, why: str, now: float) -> None:
         self._asked = why
@@ -138,7 +138,7 @@ class Watch:
         if self._stdin:
             self._poll.register(self._tool.stdin, select.POLLOUT)
         else:
-            os.close(self._tool.stdin)
+            self._tool.stdin_close()
 
     def _hand_over(self, secrets: bytes) -> None:
         """They fit into a pipe, so nothing is waited for."""
@@ -147,6 +147,7 @@ class Watch:
         except BrokenPipeError:
             pass  # the program closed its end: it wants none
         os.close(self._tool.secrets)
+        self._tool.secrets = -1
 
     def _feed(self) -> None:
         try:
@@ -158,7 +159,7 @@ class Watch:
         self._stdin = self._stdin[written:]
         if not self._stdin:
             self._poll.unregister(self._tool.stdin)
-            os.close(self._tool.stdin)
+            self._tool.stdin_close()
 
     def _take_output(self) -> None:
         block = self._read(self._tool.stdout)
@@ -191,7 +192,7 @@ class Watch:
         ended = self._how is None
         took_ms = (time.monotonic() - self._began) * 1000
         over = None if self._how else self._usage.look_disk([])
-        code = sweep(self._tool.pid)
+        code = self._tool.end()
         while self._how is None and self._open:
             self._serve(set(self._open))
         over = over or self._usage.end()

@@ -1,0 +1,246 @@
+"""A tool with hosts to reach reaches these, through the hub, and nothing else; each is recorded."""
+
+import http.server
+import itertools
+import json
+import socket
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from core.http import names
+from execution.models import Status
+from execution.runners import call_run
+from execution.runners.call import Call
+from execution.runs.outcomes import Outcome
+from registry.models import ToolVersion
+from security.sandbox import gate, probes, remedies
+from security.sandbox.gate import host_matches
+from tests.sandbox.packages import net_publish
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.django_db]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Says what it was asked."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        body = (
+            b"x" * 200_000
+            if self.path == "/large"
+            else json.dumps(
+                {
+                    "path": self.path,
+                    "host": self.headers["Host"],
+                    "names": sorted(map(str.lower, self.headers)),
+                }
+            ).encode()
+        )
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        return
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A server on this machine: an inside address, which an admin has to allow."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+Perform = Callable[..., Outcome]
+
+
+@pytest.fixture
+def perform(db: None, port: int, settings: Any) -> Perform:
+    """Publishes the package with hosts to reach, and carries one of its tools out."""
+    settings.HTTP_ALLOW = [f"127.0.0.1:{port}", f"localhost:{port}"]
+
+    versions = itertools.count()
+
+    def do(tool: str, *, allow: list[str], isolation: str = "strict", **arguments: Any) -> Outcome:
+        net_publish(allow, isolation, version=f"1.0.{next(versions)}")
+        version = ToolVersion.objects.filter(tool__name=tool).latest("pk")
+        return call_run(
+            Call(
+                run_id=uuid.uuid4(),
+                tool=tool,
+                runner=version.runner,
+                version=version,
+                arguments=arguments,
+                request={},
+                attempt=1,
+                timeout_ms=30_000,
+                max_output_bytes=1 << 20,
+                inline=False,
+            )
+        )
+
+    return do
+
+
+def reached(outcome: Outcome) -> list[tuple[str, int, bool]]:
+    assert outcome.status is Status.COMPLETED, outcome
+    assert outcome.sandbox is not None
+    assert outcome.sandbox["level"] == "isolated"
+    return [(one["host"], one["port"], one["allowed"]) for one in outcome.sandbox["network"]]
+
+
+def test_a_host_of_the_list_is_reached_and_others_are_refused(perform: Perform, port: int) -> None:
+    urls = [f"http://127.0.0.1:{port}/a?b=1", f"http://localhost:{port}/", f"http://127.0.0.1:{port + 1}/"]
+    done = perform("net_get", allow=[f"127.0.0.1:{port}"], urls=urls)
+    assert reached(done) == [
+        ("127.0.0.1", port, True),
+        ("localhost", port, False),
+        ("127.0.0.1", port + 1, False),
+    ]
+    (first, said), *others = done.data
+    assert first == 200
+    assert json.loads(said)["path"] == "/a?b=1"
+    for status, told in others:
+        assert (status, "is not in network.allow" in told) == (403, True)
+    assert done.sandbox is not None
+    one = done.sandbox["network"][0]
+    assert (one["times"], one["sent"] > 0, one["received"] > len(said)) == (1, True, True)
+    assert done.told == [("NETWORK_REACHED", {"hosts": done.sandbox["network"]})]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "localhost", "100.64.0.1"])
+def test_an_inside_address_is_refused_though_the_contract_names_it(
+    perform: Perform, settings: Any, host: str
+) -> None:
+    settings.HTTP_ALLOW = []
+    done = perform("net_get", allow=[f"{host}:80"], urls=[f"http://{host}/latest/meta-data/"])
+    assert reached(done) == [(host, 80, False)]
+    assert done.data[0][0] == 403
+    assert "leads to an address which is" in done.data[0][1]
+
+
+def test_a_name_is_looked_up_once(
+    perform: Perform, port: int, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name server that says another address the second time changes nothing."""
+    asked: list[str] = []
+
+    def look_up(host: str, *_: Any, **__: Any) -> Any:
+        asked.append(host)
+        address = "127.0.0.1" if len(asked) == 1 else "169.254.169.254"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0))]
+
+    monkeypatch.setattr(names.socket, "getaddrinfo", look_up)
+    settings.HTTP_ALLOW = [f"127.0.0.1:{port}"]
+    done = perform("net_get", allow=[f"api.example.org:{port}"], urls=[f"http://api.example.org:{port}/"])
+    assert done.data[0][0] == 200
+    assert json.loads(done.data[0][1])["host"] == f"api.example.org:{port}"
+    assert asked == ["api.example.org"]
+
+
+def test_a_tunnel_carries_any_bytes(perform: Perform, port: int) -> None:
+    head = f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\nHost: x\r\n\r\n"
+    inner = "GET /in HTTP/1.1\r\nHost: inner\r\nConnection: close\r\n\r\n"
+    done = perform("net_raw", allow=[f"127.0.0.1:{port}"], sends=[head, inner])
+    assert done.data.startswith("HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200 OK")
+    assert '"host": "inner"' in done.data
+    refused = perform("net_raw", allow=["127.0.0.1:1"], sends=[head])
+    assert refused.data.startswith("HTTP/1.1 403")
+
+
+def test_the_server_gets_the_host_that_was_checked(perform: Perform, port: int) -> None:
+    sent = f"GET http://127.0.0.1:{port}/ HTTP/1.1\r\nHost: admin.example\r\nProxy-Authorization: x\r\nX-A: 1\r\n\r\n"
+    done = perform("net_raw", allow=[f"127.0.0.1:{port}"], sends=[sent])
+    body = json.loads(done.data.partition("\r\n\r\n")[2])
+    assert body["host"] == f"127.0.0.1:{port}"
+    assert body["names"] == ["connection", "host", "x-a"]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "GET http://127.0.0.1:PORT/ HTTP/1.1\r\nX: 1\nHost: other\r\n\r\n",
+        "GET http://127.0.0.1:PORT/ HTTP/1.1\r\n Host: other\r\n\r\n",
+        "GET http://user@127.0.0.1:PORT/ HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
+        "GET https://127.0.0.1:PORT/ HTTP/1.1\r\n\r\n",
+        "GET http://127.0.0.1:PORT/ SPDY/3\r\n\r\n",
+        "CONNECT 127.0.0.1:PORT/x@y HTTP/1.1\r\n\r\n",
+        "G\0T http://127.0.0.1:PORT/ HTTP/1.1\r\n\r\n",
+        "GET http://127.0.0.1:PORT/ HTTP/1.1\r\nX: " + "y" * 20_000 + "\r\n\r\n",
+    ],
+)
+def test_what_is_no_plain_request_is_refused(perform: Perform, port: int, sent: str) -> None:
+    done = perform("net_raw", allow=[f"127.0.0.1:{port}"], sends=[sent.replace("PORT", str(port))])
+    assert done.data.startswith(("HTTP/1.1 400", "no: Connection reset", "HTTP/1.1 403"))
+    assert '"path"' not in done.data
+
+
+def test_there_is_no_other_way_out(perform: Perform, port: int) -> None:
+    done = perform("net_raw", allow=[f"127.0.0.1:{port}"], sends=["x"], to=["127.0.0.1", port])
+    assert done.data == "no: Connection refused"
+    done = perform("net_raw", allow=[f"127.0.0.1:{port}"], sends=["x"], to=["93.184.216.34", 80])
+    assert done.data == "no: Network is unreachable"
+
+
+def test_a_runs_bytes_are_bounded(perform: Perform, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = gate.Gate.__init__
+    monkeypatch.setattr(gate.Gate, "__init__", lambda self, allow: made(self, allow, bytes_most=100_000))
+    done = perform(
+        "net_raw", allow=[f"127.0.0.1:{port}"], sends=[f"GET http://127.0.0.1:{port}/large HTTP/1.1\r\n\r\n"]
+    )
+    assert done.sandbox is not None
+    (one,) = done.sandbox["network"]
+    assert (one["why"], one["received"] <= 100_000) == ("the run's bytes are spent", True)
+
+
+def test_a_paranoid_tool_reaches_nothing(perform: Perform, port: int) -> None:
+    done = perform(
+        "net_get", allow=[f"127.0.0.1:{port}"], isolation="paranoid", urls=[f"http://127.0.0.1:{port}/"]
+    )
+    assert done.data[0][0] == 0
+    assert done.sandbox is not None
+    assert "network" not in done.sandbox
+
+
+def test_without_a_network_of_its_own_a_tool_with_hosts_is_refused(
+    perform: Perform, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probes.probe.cache_clear()
+    for module in (probes, remedies):
+        monkeypatch.setattr(module, "bubblewrap", lambda: None)
+    done = perform("net_get", allow=[f"127.0.0.1:{port}"], urls=[])
+    probes.probe.cache_clear()
+    assert done.error is not None
+    assert done.error["code"] == "SANDBOX_UNAVAILABLE"
+    assert "apt-get install bubblewrap" in str(done.error["suggestions"])
+
+
+def test_nothing_of_a_gate_is_left(perform: Perform, port: int) -> None:
+    perform("net_get", allow=[f"127.0.0.1:{port}"], urls=[f"http://127.0.0.1:{port}/"])
+    assert [each.name for each in threading.enumerate() if each.name == "gate"] == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "host", "port", "is_it"),
+    [
+        ("api.example.org:443", "api.example.org", 443, True),
+        ("API.example.org:443", "api.example.org", 443, True),
+        ("api.example.org:443", "api.example.org", 80, False),
+        ("*.example.org:443", "a.example.org", 443, True),
+        ("*.example.org:443", "a.b.example.org", 443, True),
+        ("*.example.org:443", "example.org", 443, False),
+        ("*.example.org:443", "badexample.org", 443, False),
+        ("example.org:443", "example.org.", 443, False),
+    ],
+)
+def test_entries_name_hosts(entry: str, host: str, port: int, is_it: bool) -> None:
+    assert host_matches(entry, host, port) is is_it
