@@ -13,19 +13,25 @@ THEMES = ("light", "dark", "auto")
 
 @dataclass(frozen=True)
 class NavItem:
-    """A place in the navigation. `key` follows `g` on the keyboard; an empty permission is for everybody."""
+    """A place in the navigation. `key` follows `g` on the keyboard; an empty permission is for everybody.
+
+    `more` are places with addresses of their own that belong to it.
+    """
 
     title: str
     url_name: str
     icon: str
     key: str
     permission: str = ""
+    more: tuple[str, ...] = ()
 
 
 NAVIGATION = (
     NavItem("Overview", "overview", "home", "o"),
     NavItem("Tools", "tools", "tools", "t", "registry.view_tool"),
-    NavItem("Packages", "packages", "package", "k", "registry.view_package"),
+    NavItem(
+        "Packages", "packages", "package", "k", "registry.view_package", more=("install", "installations")
+    ),
     NavItem("Personas", "personas", "robot", "p", "security.view_persona"),
     NavItem("Policy", "policy", "lock", "u", "policy.view_restriction"),
     NavItem("Runs", "runs", "player-play", "r", "execution.view_run"),
@@ -57,6 +63,7 @@ def _navigation(request: HttpRequest) -> list[dict[str, Any]]:
         if item.permission and not user.has_perm(item.permission):
             continue
         url = reverse(item.url_name)
-        current = request.path == url if url == "/" else request.path.startswith(url)
+        places = (url, *map(reverse, item.more))
+        current = request.path == url if url == "/" else request.path.startswith(places)
         items.append({"item": item, "url": url, "current": current})
     return items

@@ -53,10 +53,9 @@ class InstallPage(ConsoleView):
     template = "registry/install.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """The form; `?type=` and `?location=` fill it in."""
-        given = {
-            name: request.GET[name] for name in ("type", "location", "ref", "path") if name in request.GET
-        }
+        """The form; `?type=`, `?location=` and their like fill it in."""
+        names = ("type", "location", "ref", "path", "digest")
+        given = {name: request.GET[name] for name in names if name in request.GET}
         return self.show({"form": InstallForm(initial=given)})
 
     def post(self, request: HttpRequest) -> HttpResponse:

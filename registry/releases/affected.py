@@ -37,7 +37,7 @@ class Affected:
 
     def in_words(self) -> list[str]:
         """One sentence per kind."""
-        return [f"{need.kind.capitalize()}: {', '.join(need.names)}." for need in self.needs if need.names]
+        return [f"Affected {need.kind}: {', '.join(need.names)}." for need in self.needs if need.names]
 
 
 Look = Callable[[Package], Need]

@@ -15,7 +15,7 @@ from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from registry.config.selectors import settings_shown
-from registry.models import Package, Release
+from registry.models import Package, Release, VersionState
 from registry.releases.activation import release_activate
 from registry.releases.affected import affected_by
 from registry.releases.difference import releases_compare
@@ -101,7 +101,8 @@ class ReleaseCompare(ConsoleView):
                 "package": package,
                 "before": before,
                 "after": after,
-                "versions": [(version, version) for version in versions],
+                "befores": [(version, f"Before: {version}") for version in versions],
+                "afters": [(version, f"After: {version}") for version in versions],
                 "filters": {"from": before.version, "to": after.version},
                 "careful": [change for change in changes if change["careful"]],
                 "calm": [change for change in changes if not change["careful"]],
@@ -136,6 +137,9 @@ class ReleaseActivate(QuestionView):
         touched = ["Calls that name no version get it from the next one on; running calls end as they began."]
         if gone:
             touched.append(f"These tools are not in it and are no longer offered: {', '.join(gone)}.")
+        warned = release.tool_versions.filter(state=VersionState.DEPRECATED).first()
+        if warned is not None:
+            touched.append(f"It is deprecated, and its callers are warned: {warned.state_reason}")
         touched += affected_by(package).in_words()
         back = reverse("package", args=[name])
         older = package.active is not None and release.pk < package.active.pk

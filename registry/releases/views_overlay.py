@@ -22,7 +22,7 @@ class OverlayForm(ConsoleForm):
         required=False, choices=[("", "as its release says"), *((name, name) for name in CATEGORIES)]
     )
     tags = forms.CharField(
-        required=False, max_length=1000, help_text="With commas. Empty: those of its release."
+        required=False, max_length=1000, help_text="Separated by commas. Empty: those of its release."
     )
     documentation = forms.CharField(
         required=False,

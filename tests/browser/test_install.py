@@ -58,7 +58,7 @@ def test_from_the_install_page_to_a_call_a_wider_version_and_back(page: Page, ex
     expect(page.get_by_text("Look at this:").first).to_be_attached()
     expect(page.get_by_role("rowheader", name=re.compile("requiredCapabilities"))).to_be_visible()
     expect(page.get_by_role("rowheader", name=re.compile("properties.loud"))).to_be_visible()
-    expect(page.get_by_text("Personas: demo.")).to_be_visible()
+    expect(page.get_by_text("Affected personas: demo.")).to_be_visible()
     publish(page)
     refused = execute("greet", {"name": "Ada"})
     assert refused.status_code == 403
@@ -67,7 +67,7 @@ def test_from_the_install_page_to_a_call_a_wider_version_and_back(page: Page, ex
     page.goto("/packages/greetings/")
     page.get_by_role("link", name="Roll back to it 1.0.0").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Personas: demo.")
+    expect(dialog).to_contain_text("Affected personas: demo.")
     dialog.get_by_role("button", name="Roll back").click()
     expect(page.get_by_text("greetings 1.0.0 is in use.")).to_be_visible()
     answer = execute("greet", {"name": "Ada"}).json()
