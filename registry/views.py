@@ -9,12 +9,15 @@ from django.http import HttpRequest, HttpResponse
 
 from core.lists import ListView
 from core.pages import ConsoleView, Page
+from registry.contract_words import contract_groups
 from registry.contracts import CATEGORIES
 from registry.curl import curl_line, example_arguments
+from registry.lint.providers import fits_of
 from registry.models import Tool
 from registry.parameters import parameters_of
 from registry.selectors import tool_assignments, tool_detail, tool_versions, tools_page
 from security.policy.selectors import pauses_of
+from toolhub_sdk.lint.advice import advice_on
 from toolhub_sdk.package import CONTRACT
 
 
@@ -57,6 +60,9 @@ class ToolPage(ConsoleView):
                 "version": version,
                 "definition": definition,
                 "contract": definition.get("_meta", {}).get(CONTRACT, {}),
+                "groups": contract_groups(version) if version else [],
+                "advice": list(advice_on(definition, "")) if version else [],
+                "fits": fits_of(definition) if version else [],
                 "tags": tool.overlay.get("tags") or (version.declared.get("tags", []) if version else []),
                 "inputs": parameters_of(definition.get("inputSchema")),
                 "outputs": parameters_of(definition.get("outputSchema")),

@@ -1,0 +1,120 @@
+"""A tool's contract as people read it: what it needs, what it touches, what it promises."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from registry.models import ToolVersion
+
+_SIZES = {"memoryBytes": "memory", "diskBytes": "disk"}
+_ISOLATION = {
+    "none": "a process",
+    "basic": "a process",
+    "strict": "a sandbox",
+    "paranoid": "a sandbox without any way out",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One statement: `values` one below the other, as code where `code` says so, or a size in bytes."""
+
+    label: str
+    values: tuple[Any, ...]
+    code: bool = False
+    kind: str = "text"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Statements under one heading."""
+
+    id: str
+    heading: str
+    lines: tuple[Line, ...]
+
+
+def contract_groups(version: ToolVersion) -> list[Group]:
+    """The contract of a version. What it is silent about stands with the hub's reading."""
+    declared = version.declared
+    return [
+        Group("needs", "What it needs", tuple(_needs(version, declared))),
+        Group("touches", "What it touches", tuple(_touches(version, declared))),
+        Group("promises", "What it promises", tuple(_promises(version, declared))),
+    ]
+
+
+def _texts(label: str, values: Iterable[Any], *, code: bool = False) -> Iterator[Line]:
+    if found := tuple(values):
+        yield Line(label, found, code)
+
+
+def _needs(version: ToolVersion, declared: Mapping[str, Any]) -> Iterator[Line]:
+    yield Line(
+        "Capabilities", tuple(version.required_capabilities) or ("none",), bool(version.required_capabilities)
+    )
+    yield from _texts("Before a run", map(_precondition, declared.get("preconditions", ())))
+    yield from _texts("Rules of a call", (each["message"] for each in declared.get("validators", ())))
+    hooks = declared.get("hooks", {})
+    if "schema" in hooks:
+        yield Line("Arguments", ("their schema depends on the context",))
+    if "validate" in hooks:
+        yield Line("Arguments", ("judged by the tool before the call",))
+    if version.runner != "builtin":
+        isolation = declared.get("isolation", "strict")
+        yield Line("Held by", (f"{_ISOLATION.get(isolation, isolation)} ({isolation})",))
+    wanted = declared.get("resourceRequirements", {})
+    for name, label in _SIZES.items():
+        if name in wanted:
+            yield Line(f"Free {label}", (wanted[name],), kind="size")
+    if "cpuPercent" in wanted:
+        yield Line("Processor", (f"{wanted['cpuPercent']} % of one core",))
+    variables = declared.get("environment", {})
+    yield from _texts(
+        "Environment", (f"{name}={value}" for name, value in sorted(variables.items())), code=True
+    )
+
+
+def _precondition(one: Mapping[str, Any]) -> str:
+    optional = one.get("critical") is False or one.get("availability") == "preferred"
+    return f"{one['description']}{' (runs degraded without it)' if optional else ''}"
+
+
+def _touches(version: ToolVersion, declared: Mapping[str, Any]) -> Iterator[Line]:
+    yield Line("Side effects", ("none (pure)" if version.is_pure else "has some (impure)",))
+    hosts = declared.get("network", {}).get("allow", ())
+    yield Line("Network", tuple(hosts) or ("none",), bool(hosts))
+    files = declared.get("filesystem", {})
+    yield from _texts("Reads", files.get("read", ()), code=True)
+    yield from _texts("Writes", files.get("write", ()), code=True)
+    yield from _texts("After a run", map(_effect, declared.get("effects", ())))
+
+
+def _effect(one: Mapping[str, Any]) -> str:
+    when = {"failure": "after a failure", "always": "after every outcome"}.get(one.get("on", "success"))
+    undone = one.get("reversible", one["type"] != "notification")
+    more = [*([when] if when else []), *([] if undone else ["cannot be undone"])]
+    return f"{one['description']} ({', '.join(more)})" if more else str(one["description"])
+
+
+def _promises(version: ToolVersion, declared: Mapping[str, Any]) -> Iterator[Line]:
+    yield Line("Twice is once", ("yes (idempotent)" if version.is_idempotent else "no",))
+    yield Line("Determinism", (version.determinism.replace("_", " "),))
+    yield Line("Time limit", (version.timeout_ms,), kind="ms")
+    yield Line("Output limit", (version.max_output_bytes,), kind="size")
+    bounds = declared.get("resourceBounds", {})
+    if bounds.get("maxMemoryBytes"):
+        yield Line("Memory limit", (bounds["maxMemoryBytes"],), kind="size")
+    if bounds.get("maxDiskBytes"):
+        yield Line("Disk limit", (bounds["maxDiskBytes"],), kind="size")
+    if bounds.get("maxCpuMs"):
+        yield Line("Processor time", (bounds["maxCpuMs"],), kind="ms")
+    if bounds.get("maxConcurrency"):
+        yield Line("Runs at once", (bounds["maxConcurrency"],))
+    if retry := declared.get("retry"):
+        yield Line("Retried", (retry if isinstance(retry, str) else f"up to {retry['maxRetries']} times",))
+    if cache := declared.get("cache"):
+        yield Line("Results kept", (f"{cache['ttlSeconds']} s",))
+    recovery = declared.get("recovery")
+    if recovery:
+        yield Line("When all fails", (recovery["type"],))
