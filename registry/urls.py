@@ -20,6 +20,8 @@ from registry.personas.views_signing import SigningSecretNew
 from registry.personas.views_switch import PersonaSwitch
 from registry.personas.views_tokens import TokenNew, TokenRevoke
 from registry.policy.views import PauseNew, PolicyList, RestrictionLift, RestrictionNew, StandingChange
+from registry.policy.views_flags import FlagDelete, FlagNew, FlagPage, FlagsList, FlagTools
+from registry.policy.views_tiers import TierDelete, TierNew, TierPage, TiersList
 from registry.releases.views import (
     PackagePage,
     PackagesList,
@@ -76,6 +78,15 @@ urlpatterns = [
     path("policy/", PolicyList.as_view(), name="policy"),
     path("policy/new/", RestrictionNew.as_view(), name="restriction_new"),
     path("policy/pause/", PauseNew.as_view(), name="pause_new"),
+    path("policy/tiers/", TiersList.as_view(), name="tiers"),
+    path("policy/tiers/new/", TierNew.as_view(), name="tier_new"),
+    path("policy/tiers/<slug:name>/", TierPage.as_view(), name="tier"),
+    path("policy/tiers/<slug:name>/delete/", TierDelete.as_view(), name="tier_delete"),
+    path("policy/flags/", FlagsList.as_view(), name="flags"),
+    path("policy/flags/new/", FlagNew.as_view(), name="flag_new"),
+    path("policy/flags/<slug:name>/", FlagPage.as_view(), name="flag"),
+    path("policy/flags/<slug:name>/tools/", FlagTools.as_view(), name="flag_tools"),
+    path("policy/flags/<slug:name>/delete/", FlagDelete.as_view(), name="flag_delete"),
     path("policy/<int:row>/lift/", RestrictionLift.as_view(), name="restriction_lift"),
     path("personas/<slug:name>/tokens/", TokenNew.as_view(), name="token_new"),
     path("personas/<slug:name>/tokens/<int:row>/revoke/", TokenRevoke.as_view(), name="token_revoke"),

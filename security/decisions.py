@@ -4,13 +4,13 @@ It works on values only, so that the execute path, the list of tools, the consol
 simulator all ask the same function.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from security.capabilities import covers, holders
 from security.conditions import condition_words, unmet
-from security.facts import CallFacts, RestrictionFact
+from security.facts import CallFacts, GrantFact, RestrictionFact
 
 Verdict = Literal["pass", "warn", "fail"]
 _ADMIN = "an admin"
@@ -135,25 +135,45 @@ def _capabilities(facts: CallFacts) -> Check:
 
 def _held(needed: str, facts: CallFacts) -> tuple[str | None, str]:
     """The narrowest grant that counts for a capability, with a note; or None, and why none does."""
-    known = {grant.capability: grant for grant in facts.grants}
     why = "is missing"
-    for name in holders(needed):
-        grant = known.get(name)
-        if grant is None:
-            continue
+    for grant in _holding(needed, facts.grants):
         if grant.expires_at is not None and grant.expires_at <= facts.now:
             why = "is expired" if why == "is missing" else why
             continue
+        tier = f" of the tier {grant.tier}" if grant.tier else ""
         if not grant.conditions:
-            return name, ""
-        if facts.arguments is None:
-            return name, f" where {' and '.join(map(condition_words, grant.conditions))}"
-        failed = unmet(grant.conditions, facts.arguments)
+            return grant.capability, tier
+        failed = None if facts.arguments is None else unmet(grant.conditions, facts.arguments)
         if failed is None:
-            return name, f" where {' and '.join(map(condition_words, grant.conditions))}"
+            return grant.capability, f"{tier} where {' and '.join(map(condition_words, grant.conditions))}"
         # The rule and never the arguments: decisions stand in the ledger.
         why = f"is granted only where {condition_words(failed)}"
     return None, why
+
+
+def _holding(needed: str, grants: Sequence[GrantFact]) -> Iterator[GrantFact]:
+    """The grants that would hold it, narrowest first; a persona's own before its tier's."""
+    for name in holders(needed):
+        yield from (grant for grant in grants if grant.capability == name)
+
+
+def _flag(facts: CallFacts) -> Check:
+    flag, tier = facts.policy.flag, facts.standing.tier
+    if flag is None or flag.state == "on":
+        return Check(
+            "flag", "pass", f"The flag {flag.name} is on." if flag else f"{facts.tool} needs no flag."
+        )
+    needs = f"{facts.tool} needs the flag {flag.name}, which"
+    if flag.state == "off":
+        return _fail("flag", f"{needs} is off.", "PERMISSION_DENIED", f"Switch the flag {flag.name} on.")
+    if flag.name in facts.standing.flags:
+        return Check("flag", "pass", f"{needs} the tier {tier} has.")
+    if not tier:
+        reason = f"{needs} tiers have; {facts.persona} is on none."
+    else:
+        reason = f"{needs} the tier {tier} does not have."
+    remedy = f"Move {facts.persona} to a tier that has the flag {flag.name}."
+    return _fail("flag", reason, "PERMISSION_DENIED", remedy)
 
 
 def _restrictions(facts: CallFacts) -> Check:
@@ -187,6 +207,7 @@ RULES: tuple[Callable[[CallFacts], Check], ...] = (
     _pause,
     _version_state,
     _capabilities,
+    _flag,
     # After the grants: explicit denies win.
     _restrictions,
 )

@@ -12,11 +12,15 @@ TokenState = Literal["valid", "expired", "revoked", "none"]
 
 @dataclass(frozen=True)
 class GrantFact:
-    """A grant: capability, expiry (UTC; None for no end), and conditions on a call's arguments."""
+    """A grant: capability, expiry (UTC; None for no end), and conditions on a call's arguments.
+
+    `tier` is the tier that brings it; empty for the persona's own.
+    """
 
     capability: str
     expires_at: datetime | None
     conditions: tuple[Condition, ...] = ()
+    tier: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,9 +41,21 @@ class RestrictionFact:
 
 @dataclass(frozen=True)
 class Standing:
-    """What holds for the persona as a whole: the least isolation of its calls (empty: as tools ask)."""
+    """What holds for the persona as a whole: the least isolation of its calls (empty: as tools ask), its
+    tier, and the flags that the tier has.
+    """
 
     isolation: str = ""
+    tier: str = ""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FlagFact:
+    """The flag that a tool needs, and whether it is `off`, `on`, or left to `tiers`."""
+
+    name: str
+    state: str
 
 
 @dataclass(frozen=True)
@@ -47,6 +63,7 @@ class Policy:
     """What the hub's rules say of calls of one tool by one persona."""
 
     restrictions: tuple[RestrictionFact, ...] = ()
+    flag: FlagFact | None = None
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from django.utils import timezone
 
 from security.facts import GrantFact, TokenState
 from security.models import Grant, Persona, Token, User
-from security.policy.selectors import standing_of
+from security.policy.selectors import standing_of, tier_grants
 from security.principals import PersonaPrincipal
 
 # A fixed prefix lets secret scanners find leaked tokens.
 MARK = "thp_"
 SHAPE = re.compile(r"thp_[A-Za-z0-9_-]{43}")
 USED_EVERY = timedelta(minutes=1)
-_WITH_TOKEN = ("persona__standing", "responsible")
+_WITH_TOKEN = ("persona__standing__tier", "responsible")
 
 
 def token_text() -> str:
@@ -69,10 +69,7 @@ def principal_supposed(persona: Persona) -> PersonaPrincipal:
 
 def principals_supposed(personas: Sequence[Persona]) -> list[PersonaPrincipal]:
     """The same for many, their rights by few queries."""
-    prefetch_related_objects(personas, "standing")
-    grants: dict[int, list[GrantFact]] = {persona.pk: [] for persona in personas}
-    for row in Grant.objects.filter(persona__in=personas):
-        grants[row.persona_id].append(GrantFact(row.capability, row.expires_at, tuple(row.conditions)))
+    prefetch_related_objects(personas, "standing__tier", "grants")
     return [
         PersonaPrincipal(
             persona_id=persona.pk,
@@ -82,11 +79,15 @@ def principals_supposed(personas: Sequence[Persona]) -> list[PersonaPrincipal]:
             responsible_id=0,
             responsible="",
             responsible_active=True,
-            grants=tuple(grants[persona.pk]),
+            grants=(*map(_fact, persona.grants.all()), *tier_grants(persona)),
             standing=standing_of(persona),
         )
         for persona in personas
     ]
+
+
+def _fact(row: Grant) -> GrantFact:
+    return GrantFact(row.capability, row.expires_at, tuple(row.conditions))
 
 
 def _principal(token: Token) -> PersonaPrincipal:
@@ -120,6 +121,6 @@ def _of(persona: Persona, responsible: User, token_id: int | None) -> PersonaPri
         responsible_id=responsible.pk,
         responsible=responsible.get_username(),
         responsible_active=responsible.is_active,
-        grants=grants_of(persona.pk),
+        grants=grants_of(persona.pk) + tier_grants(persona),
         standing=standing_of(persona),
     )

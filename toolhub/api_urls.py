@@ -22,6 +22,7 @@ from registry.installations.api import (
     Installations,
 )
 from registry.policy.api import Pauses, PersonaDetail, RestrictionDetail, Restrictions
+from registry.policy.api_tiers import FlagDetail, Flags, TierDetail, Tiers, ToolFlag
 from registry.releases.api import (
     PackageCompare,
     PackageDependencies,
@@ -64,6 +65,11 @@ urlpatterns = [
     path("restrictions", Restrictions.as_view(), name="api_restrictions"),
     path("restrictions/<int:pk>", RestrictionDetail.as_view(), name="api_restriction"),
     path("pauses", Pauses.as_view(), name="api_pauses"),
+    path("tiers", Tiers.as_view(), name="api_tiers"),
+    path("tiers/<str:name>", TierDetail.as_view(), name="api_tier"),
+    path("flags", Flags.as_view(), name="api_flags"),
+    path("flags/<str:name>", FlagDetail.as_view(), name="api_flag"),
+    path("tools/<str:name>/flag", ToolFlag.as_view(), name="api_tool_flag"),
     path("personas/<str:name>", PersonaDetail.as_view(), name="api_persona"),
     path("releases/<int:pk>", ReleaseDetail.as_view(), name="api_release"),
     path("releases/<int:pk>/package", ReleasePackage.as_view(), name="api_release_package"),

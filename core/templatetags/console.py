@@ -80,6 +80,7 @@ STATES: Mapping[str, tuple[str, str]] = {
     "withdrawn": ("ban", "bad"),
     "quarantined": ("lock", "bad"),
     "denied": ("lock", "bad"),
+    "tiers": ("users", "busy"),
     "paused": ("player-stop", "warn"),
     "pass": ("circle-check", "good"),
     "warn": ("alert-triangle", "warn"),

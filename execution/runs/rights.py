@@ -3,13 +3,14 @@
 In a statement `p` is the persona, `o` the tool and `k` its package.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 from registry.models import ToolVersion
 from registry.selectors import ResolvedTool
-from security.facts import Policy, Standing
-from security.policy.selectors import restrictions_read
+from security.facts import FlagFact, Policy, Standing
+from security.policy.selectors import grants_by_tier, restrictions_read
 from security.principals import PersonaPrincipal
 from security.tokens import grants_read
 
@@ -27,16 +28,28 @@ RIGHTS = """
           FROM policy_restriction r JOIN security_user b ON b.id = r.created_by_id
          WHERE (r.persona_id IS NULL OR r.persona_id = p.id) AND r.tool IN ('', o.name)
            AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())),
-       COALESCE(s.isolation, '')
+       COALESCE(s.isolation, ''), i.name, i.capabilities, i.flags, f.name, f.state
 """
-JOINS = "LEFT JOIN policy_standing s ON s.persona_id = p.id"
+JOINS = """
+  LEFT JOIN policy_standing s ON s.persona_id = p.id
+  LEFT JOIN policy_tier i ON i.id = s.tier_id
+  LEFT JOIN policy_flaggedtool n ON n.tool = o.name
+  LEFT JOIN policy_flag f ON f.id = n.flag_id
+"""
 
 
 def rights_read(who: Who, version: ToolVersion, row: Sequence[Any]) -> tuple[PersonaPrincipal, ResolvedTool]:
     """The caller and the tool; `row` are the columns of RIGHTS."""
-    package, by_tool, by_package, capabilities, ends, conditions, restrictions, isolation = row
+    package, by_tool, by_package, capabilities, ends, conditions, restrictions, *more = row
+    isolation, tier, tier_capabilities, tier_flags, flag, flag_state = more
     grants = grants_read(capabilities, ends, conditions)
+    standing = Standing(isolation=isolation)
+    if tier is not None:
+        grants += grants_by_tier(tier, json.loads(tier_capabilities))
+        standing = Standing(isolation, tier, tuple(json.loads(tier_flags)))
     assigned = "by name" if by_tool else f"with the package {package}" if by_package else None
-    policy = Policy(restrictions=restrictions_read(restrictions))
-    principal = PersonaPrincipal(*who, grants, Standing(isolation=isolation))
+    policy = Policy(
+        restrictions=restrictions_read(restrictions), flag=FlagFact(flag, flag_state) if flag else None
+    )
+    principal = PersonaPrincipal(*who, grants, standing)
     return principal, ResolvedTool(version, assigned, policy)

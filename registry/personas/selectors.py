@@ -44,7 +44,7 @@ def tokens_ending(now: datetime, within: timedelta = timedelta(days=7)) -> Query
 
 def persona_detail(name: str) -> Persona:
     """A persona, for a person. Raises NotFound."""
-    persona = Persona.objects.select_related("standing").filter(name=name).first()
+    persona = Persona.objects.select_related("standing__tier").filter(name=name).first()
     if persona is None:
         raise NotFound(f"There is no persona {name[:64]!r}.")
     return persona

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django.db.models import Prefetch, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -14,7 +15,7 @@ from registry.personas.selectors import decisions_of, persona_detail
 from registry.policy.forms import StandingForm
 from registry.selectors import tools_assigned
 from security.facts import Standing
-from security.models import Persona
+from security.models import Grant, Persona
 from security.policy.selectors import restrictions_of, standing_of
 
 ROWS_SHOWN = 50
@@ -58,15 +59,18 @@ class PersonaPage(ConsoleView):
 
     def show_persona(self, persona: Persona, came_back: ConsoleForm | None = None) -> HttpResponse:
         """The page; with a form that came back, status 422."""
+        # Read once: the decisions below are made from the same rows.
+        prefetch_related_objects([persona], Prefetch("grants", Grant.objects.select_related("granted_by")))
         assignments = persona.assignments.select_related("tool", "package", "assigned_by").order_by("-id")
         standing, (restrictions, pauses) = standing_of(persona), restrictions_of(persona)
+        shown = list(assignments[:ROWS_SHOWN])
         page = page_read(tools_assigned(persona.pk), self.request.GET, key="name", descending=False)
         return self.show(
             {
                 "persona": persona,
-                "assignments": list(assignments[:ROWS_SHOWN]),
-                "assignment_count": assignments.count(),
-                "grants": list(persona.grants.select_related("granted_by")[:ROWS_SHOWN]),
+                "assignments": shown,
+                "assignment_count": len(shown) if len(shown) < ROWS_SHOWN else assignments.count(),
+                "grants": list(persona.grants.all())[:ROWS_SHOWN],
                 "tokens": list(persona.tokens.select_related("responsible")[:ROWS_SHOWN]),
                 "page": page,
                 "decisions": decisions_of(persona, page.rows),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
@@ -13,12 +14,13 @@ from core.errors import InvalidRequest
 from registry.bodies import body_check
 from registry.personas.selectors import persona_detail
 from registry.policy import openapi
-from registry.policy.named import persona_named, time_read, tool_named
+from registry.policy.named import persona_named, tier_named, time_read, tool_named
 from security.acting import PERSONAS, acting
 from security.models import Persona
 from security.policy.models import Restriction
 from security.policy.selectors import restriction_detail, restrictions_page, standing_of
 from security.policy.services import isolation_set, pause_begin, restriction_create, restriction_lift
+from security.policy.tiers import tier_set
 from security.principals import PersonaPrincipal, caller
 
 PAGE = 100
@@ -107,8 +109,13 @@ class PersonaDetail(APIView):
     def patch(self, request: Request, name: str) -> Response:
         persona = _persona_seen(caller(request), name)
         body_check(openapi.STANDING_VALIDATOR, request.data)
-        if "isolation" in request.data:
-            isolation_set(by=caller(request), persona=persona, isolation=request.data["isolation"])
+        by, wanted = caller(request), request.data
+        tier = tier_named(wanted.get("tier") or "")
+        with transaction.atomic():
+            if "isolation" in wanted:
+                isolation_set(by=by, persona=persona, isolation=wanted["isolation"])
+            if "tier" in wanted:
+                tier_set(by=by, persona=persona, tier=tier)
         return Response(persona_view(persona_detail(name)))
 
 
@@ -128,6 +135,7 @@ def persona_view(persona: Persona) -> dict[str, Any]:
         "description": persona.description,
         "active": persona.is_active,
         "isolation": standing.isolation,
+        "tier": standing.tier or None,
         "grants": [
             {
                 "capability": row.capability,

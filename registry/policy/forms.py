@@ -5,10 +5,18 @@ from typing import Any
 from django import forms
 from django.urls import reverse
 
+from core.errors import ToolHubError
 from core.forms import ConsoleForm
 from registry.policy.named import persona_named, tool_named
+from security.policy.models import Tier
 from security.policy.services import ISOLATION, REASON_MAX
+from security.policy.tiers import DESCRIPTION_MAX
 
+FLAG_STATES = [
+    ("off", "off: nobody may call tools that need it"),
+    ("tiers", "tiers: personas whose tier has it"),
+    ("on", "on: everybody"),
+]
 _UNTIL = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 
 
@@ -66,15 +74,76 @@ class RestrictionForm(PickingForm):
     )
 
 
-_AS_TOOLS_ASK = "as each tool asks"
+def _tiers() -> list[tuple[str, str]]:
+    return [("", "none"), *((name, name) for name in Tier.objects.values_list("name", flat=True))]
 
 
 class StandingForm(ConsoleForm):
     """What holds for a persona as a whole."""
 
+    tier = forms.ChoiceField(
+        required=False, choices=_tiers, help_text="What it is granted together with others."
+    )
     isolation = forms.ChoiceField(
         label="Least isolation",
         required=False,
-        choices=[(word, word or _AS_TOOLS_ASK) for word in ISOLATION],
+        choices=[(word, word or "as each tool asks") for word in ISOLATION],
         help_text="strict and paranoid refuse built-in tools, which run without a sandbox.",
     )
+
+
+class LinesField(forms.CharField):
+    """Names, one a line."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("widget", forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}))
+        super().__init__(**{"max_length": 20_000, "required": False, **options})
+
+    def clean(self, value: Any) -> Any:
+        """The lines that hold something."""
+        return [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+
+    def prepare_value(self, value: Any) -> Any:
+        """Lines again."""
+        return "\n".join(value) if isinstance(value, list) else value
+
+
+class TierForm(ConsoleForm):
+    """What a tier grants."""
+
+    description = forms.CharField(max_length=DESCRIPTION_MAX, required=False, help_text="Who it is for.")
+    capabilities = LinesField(help_text="One a line: a, a:b, a.b, a:* or *.")
+    flags = LinesField(help_text="Names of feature flags, one a line.")
+
+    def take(self, error: ToolHubError) -> None:
+        """Puts what is wrong with one of several names at their field."""
+        for item in error.errors:
+            item["pointer"] = "/" + item.get("pointer", "").split("/")[1]
+        super().take(error)
+
+
+class NewTierForm(TierForm):
+    """A new tier."""
+
+    name = forms.CharField(max_length=64, help_text="Small letters, digits and hyphens. It stays as it is.")
+    field_order = ("name",)
+
+
+class FlagForm(ConsoleForm):
+    """A new feature flag."""
+
+    name = forms.CharField(max_length=64, help_text="Small letters, digits and hyphens. It stays as it is.")
+    description = forms.CharField(max_length=DESCRIPTION_MAX, required=False, help_text="What it opens.")
+    state = forms.ChoiceField(choices=FLAG_STATES)
+
+
+class FlagStateForm(ConsoleForm):
+    """Where a flag stands."""
+
+    state = forms.ChoiceField(choices=FLAG_STATES)
+
+
+class FlagToolForm(PickingForm):
+    """A tool that needs the flag."""
+
+    tool = forms.CharField(max_length=64)

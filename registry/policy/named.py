@@ -6,6 +6,7 @@ from django.utils.dateparse import parse_datetime
 
 from registry.models import Tool
 from security.models import Persona
+from security.policy.models import Flag, Tier
 from security.policy.services import field_error
 
 
@@ -26,6 +27,22 @@ def tool_named(text: str, field: str = "tool") -> str:
     if text and ("\0" in text or not Tool.objects.filter(name=text).exists()):
         raise field_error(field, f"There is no tool {text[:64]!r}.")
     return text
+
+
+def tier_named(text: str, field: str = "tier") -> Tier | None:
+    """The tier, or None for an empty text. Raises InvalidRequest for one that does not exist."""
+    found = Tier.objects.filter(name=text.strip()).first() if "\0" not in text else None
+    if text.strip() and found is None:
+        raise field_error(field, f"There is no tier {text[:64]!r}.")
+    return found
+
+
+def flag_named(text: str, field: str = "flag") -> Flag | None:
+    """The flag, or None for an empty text. Raises InvalidRequest for one that does not exist."""
+    found = Flag.objects.filter(name=text.strip()).first() if "\0" not in text else None
+    if text.strip() and found is None:
+        raise field_error(field, f"There is no flag {text[:64]!r}.")
+    return found
 
 
 def time_read(text: str | None, field: str = "expires_at") -> datetime | None:

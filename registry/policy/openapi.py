@@ -65,11 +65,11 @@ PAUSE_FORM = form(
     description="Pauses the persona or the tool; the whole hub when neither is given.",
 )
 RESTRICTION_VALIDATOR, PAUSE_VALIDATOR = validator_build(RESTRICTION_FORM), validator_build(PAUSE_FORM)
-_MANAGES = "The caller needs the capability `toolhub:personas`, and a responsible person with the permission."
+MANAGES = "The caller needs the capability `toolhub:personas`, and a responsible person with the permission."
 LIST: dict[str, Any] = {
     "operation_id": "restrictions_list",
     "summary": "List restrictions and pauses",
-    "description": _MANAGES,
+    "description": MANAGES,
     "parameters": [
         OpenApiParameter("kind", str, enum=["restriction", "pause"]),
         OpenApiParameter("persona", str, description="Its name."),
@@ -81,7 +81,7 @@ LIST: dict[str, Any] = {
 CREATE: dict[str, Any] = {
     "operation_id": "restriction_create",
     "summary": "Deny calls from the next one on, whatever is granted",
-    "description": _MANAGES,
+    "description": MANAGES,
     "request": {"application/json": RESTRICTION_FORM},
     "examples": [
         OpenApiExample(
@@ -93,7 +93,7 @@ CREATE: dict[str, Any] = {
 PAUSE: dict[str, Any] = {
     "operation_id": "pause_begin",
     "summary": "Pause a persona, a tool or the hub",
-    "description": f"Calls are refused with PAUSED; accepted runs that wait go on waiting. {_MANAGES}",
+    "description": f"Calls are refused with PAUSED; accepted runs that wait go on waiting. {MANAGES}",
     "request": {"application/json": PAUSE_FORM},
     "examples": [OpenApiExample("tool", value={"tool": "echo", "reason": "An incident"}, request_only=True)],
     "responses": {201: OpenApiResponse(RESTRICTION), **ERRORS},
@@ -101,11 +101,16 @@ PAUSE: dict[str, Any] = {
 LIFT: dict[str, Any] = {
     "operation_id": "restriction_lift",
     "summary": "End a restriction or a pause",
-    "description": _MANAGES,
+    "description": MANAGES,
     "request": None,
     "responses": {204: OpenApiResponse(description="It is gone."), **READ_ERRORS},
 }
-STANDING_FORM = form({"isolation": {"type": "string", "enum": list(ISOLATION)}})
+STANDING_FORM = form(
+    {
+        "isolation": {"type": "string", "enum": list(ISOLATION)},
+        "tier": {"type": ["string", "null"], "maxLength": 64},
+    }
+)
 STANDING_VALIDATOR = validator_build(STANDING_FORM)
 PERSONA: dict[str, Any] = {
     "type": "object",
@@ -115,6 +120,7 @@ PERSONA: dict[str, Any] = {
         "description": {"type": "string"},
         "active": {"type": "boolean"},
         "isolation": {"type": "string", "enum": list(ISOLATION)},
+        "tier": {"type": ["string", "null"]},
         "grants": {
             "type": "array",
             "items": {
@@ -133,13 +139,13 @@ PERSONA: dict[str, Any] = {
 PERSONA_READ: dict[str, Any] = {
     "operation_id": "persona_get",
     "summary": "Read a persona with all that its calls are decided by",
-    "description": f"An agent reads its own persona freely. {_MANAGES}",
+    "description": f"An agent reads its own persona freely. {MANAGES}",
     "responses": {200: OpenApiResponse(PERSONA), **READ_ERRORS},
 }
 PERSONA_CHANGE: dict[str, Any] = {
     "operation_id": "persona_change",
     "summary": "Change what holds for a persona as a whole",
-    "description": f"`isolation` is the least that its calls are held with; empty: as tools ask. {_MANAGES}",
+    "description": f"`isolation` is the least that its calls are held with; empty: as tools ask. {MANAGES}",
     "request": {"application/json": STANDING_FORM},
     "examples": [OpenApiExample("isolation", value={"isolation": "strict"}, request_only=True)],
     "responses": {200: OpenApiResponse(PERSONA), **ERRORS},

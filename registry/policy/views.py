@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -15,10 +16,12 @@ from core.questions import Question, QuestionView
 from registry.personas.selectors import persona_detail
 from registry.personas.views_page import PersonaFormView, persona_url
 from registry.policy.forms import PauseForm, PickingForm, RestrictionForm, StandingForm
+from registry.policy.named import tier_named
 from security.people import person_of
 from security.policy.models import Restriction
 from security.policy.selectors import pauses_of, restriction_detail, restrictions_page
 from security.policy.services import isolation_set, pause_begin, restriction_create, restriction_lift
+from security.policy.tiers import tier_set
 
 NAMED = ("persona", "tool", "capability")
 
@@ -134,7 +137,10 @@ class StandingChange(PersonaFormView):
         form = StandingForm(request.POST, auto_id="standing_%s")
 
         def change() -> bool:
-            isolation_set(by=person_of(request), persona=persona, isolation=form.cleaned_data["isolation"])
+            by, given = person_of(request), form.cleaned_data
+            with transaction.atomic():
+                isolation_set(by=by, persona=persona, isolation=given["isolation"])
+                tier_set(by=by, persona=persona, tier=tier_named(given["tier"]))
             return True
 
         if not form.attempt(change):

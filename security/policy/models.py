@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
+from core.fields import CanonicalJSONField
 from security.models import Persona, User
 
 
@@ -44,6 +45,57 @@ class Restriction(models.Model):
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
 
+class Flag(models.Model):
+    """A feature flag. A tool that needs it can be called by nobody while it is off, by everybody while it is
+    on, and in between by personas whose tier has it.
+    """
+
+    class State(models.TextChoices):
+        OFF = "off", "off"
+        TIERS = "tiers", "tiers"
+        ON = "on", "on"
+
+    name = models.SlugField(max_length=64, unique=True)
+    description = models.CharField(max_length=300, blank=True, default="")
+    state = models.CharField(max_length=8, choices=State, default=State.OFF)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class FlaggedTool(models.Model):
+    """A tool, by its name, that needs a flag."""
+
+    tool = models.CharField(max_length=64, primary_key=True)
+    flag = models.ForeignKey(Flag, on_delete=models.PROTECT, related_name="tools")
+
+    class Meta:
+        ordering = ("tool",)
+
+    def __str__(self) -> str:
+        return f"{self.tool} needs {self.flag_id}"
+
+
+class Tier(models.Model):
+    """What several personas are granted together: capabilities, and names of flags."""
+
+    name = models.SlugField(max_length=64, unique=True)
+    description = models.CharField(max_length=300, blank=True, default="")
+    capabilities = CanonicalJSONField(default=list)
+    flags = CanonicalJSONField(default=list)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Standing(models.Model):
     """What holds for a persona as a whole. Without a row nothing special does.
 
@@ -54,6 +106,7 @@ class Standing(models.Model):
         Persona, on_delete=models.CASCADE, primary_key=True, related_name="standing"
     )
     isolation = models.CharField(max_length=16, blank=True, default="", db_default="")
+    tier = models.ForeignKey(Tier, on_delete=models.PROTECT, null=True, related_name="standings")
 
     def __str__(self) -> str:
         return f"standing of {self.persona_id}"

@@ -1,16 +1,17 @@
 """Reads rules into facts, for calls and for lists; and rules themselves, for pages."""
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from core.errors import NotFound
-from security.facts import Policy, RestrictionFact, Standing
+from security.facts import FlagFact, GrantFact, Policy, RestrictionFact, Standing
 from security.models import Persona
-from security.policy.models import Restriction
+from security.policy.models import Flag, FlaggedTool, Restriction, Tier
 
 
 def restrictions_read(rows: Sequence[Sequence[Any]] | None) -> tuple[RestrictionFact, ...]:
@@ -34,6 +35,8 @@ class PolicyBook:
         rows = restrictions_in_force().filter(
             Q(persona=None) | Q(persona__in=personas), tool__in=["", *tools]
         )
+        flags = FlaggedTool.objects.filter(tool__in=tools).select_related("flag")
+        self._flags = {row.tool: FlagFact(row.flag.name, row.flag.state) for row in flags}
         self._restrictions = [
             (row.persona_id, row.tool, _fact(row)) for row in rows.select_related("created_by").order_by("pk")
         ]
@@ -45,13 +48,15 @@ class PolicyBook:
                 fact
                 for of_persona, of_tool, fact in self._restrictions
                 if of_persona in {None, persona_id} and of_tool in {"", tool}
-            )
+            ),
+            flag=self._flags.get(tool),
         )
 
 
 def policy_at_start(policy: Policy) -> Policy:
     """What of the rules counts for a run that was accepted: a pause keeps it from being claimed, no more."""
-    return Policy(restrictions=tuple(one for one in policy.restrictions if not one.is_pause))
+    restrictions = tuple(one for one in policy.restrictions if not one.is_pause)
+    return dataclasses.replace(policy, restrictions=restrictions)
 
 
 def _fact(row: Restriction) -> RestrictionFact:
@@ -67,9 +72,23 @@ def _fact(row: Restriction) -> RestrictionFact:
 
 
 def standing_of(persona: Persona) -> Standing:
-    """A persona's standing; a query unless `standing` was selected with it."""
+    """A persona's standing; a query unless `standing__tier` was selected with it."""
     row = getattr(persona, "standing", None)
-    return Standing(isolation=row.isolation) if row else Standing()
+    if row is None:
+        return Standing()
+    tier = row.tier
+    return Standing(row.isolation, tier.name, tuple(tier.flags)) if tier else Standing(row.isolation)
+
+
+def tier_grants(persona: Persona) -> tuple[GrantFact, ...]:
+    """What the persona's tier grants."""
+    row = getattr(persona, "standing", None)
+    return grants_by_tier(row.tier.name, row.tier.capabilities) if row and row.tier else ()
+
+
+def grants_by_tier(tier: str, capabilities: Sequence[str]) -> tuple[GrantFact, ...]:
+    """The facts for a tier's capabilities."""
+    return tuple(GrantFact(name, None, tier=tier) for name in capabilities)
 
 
 def restrictions_page(filters: Mapping[str, str]) -> QuerySet[Restriction]:
@@ -114,3 +133,31 @@ def _here(persona: Persona | None, tool: str) -> list[Restriction]:
     if tool:
         here |= Q(tool=tool)
     return list(restrictions_in_force().filter(here).select_related("persona", "created_by"))
+
+
+def tiers_page(filters: Mapping[str, str]) -> QuerySet[Tier]:
+    """Every tier, by name, with `personas` (how many are on it); narrowed by `q`."""
+    rows = Tier.objects.annotate(personas=Count("standings")).order_by("name")
+    return rows.filter(name__icontains=filters["q"].strip()) if filters.get("q") else rows
+
+
+def flags_page(filters: Mapping[str, str]) -> QuerySet[Flag]:
+    """Every flag, by name, with the tools that need it; narrowed by `q`."""
+    rows = Flag.objects.prefetch_related("tools").order_by("name")
+    return rows.filter(name__icontains=filters["q"].strip()) if filters.get("q") else rows
+
+
+def tier_detail(name: str) -> Tier:
+    """A tier, for who may see it. Raises NotFound."""
+    tier = Tier.objects.filter(name=name).first()
+    if tier is None:
+        raise NotFound(f"There is no tier {name[:64]!r}.")
+    return tier
+
+
+def flag_detail(name: str) -> Flag:
+    """A flag, for who may see it. Raises NotFound."""
+    flag = Flag.objects.filter(name=name).first()
+    if flag is None:
+        raise NotFound(f"There is no flag {name[:64]!r}.")
+    return flag

@@ -29,7 +29,12 @@ def until(one, *states):
         time.sleep(0.1)
 wishes = {"tool": "echo", "arguments": {"text": "hi"}, "cron": "0 9 * * 1-5", "time_zone": "Europe/Berlin"}
 from security.policy.services import isolation_set, pause_begin, restriction_create
+from security.policy.tiers import flag_create, flag_require, tier_change, tier_create, tier_set
 demo, admin = Persona.objects.get(name="demo"), User.objects.get(username="admin")
+beta, pro = flag_create(by=admin, name="beta", state="tiers"), tier_create(by=admin, name="pro", description="Paid")
+tier_change(by=admin, tier=pro, capabilities=["file:read", "network:*"], flags=["beta"])
+flag_require(by=admin, tool="hash", flag=beta)
+tier_set(by=admin, persona=demo, tier=pro)
 isolation_set(by=admin, persona=demo, isolation="basic")
 restriction_create(by=admin, capability="file:delete", reason="Legal hold")
 restriction_create(by=admin, persona=demo, tool="hash", reason="Not for this persona")
@@ -77,6 +82,15 @@ FIXED = (
     "/policy/?q=nothing+has+this+name",
     "/policy/new/",
     "/policy/pause/?persona=demo",
+    "/policy/tiers/",
+    "/policy/tiers/new/",
+    "/policy/tiers/pro/",
+    "/policy/tiers/pro/delete/",
+    "/policy/flags/",
+    "/policy/flags/?q=nothing+has+this+name",
+    "/policy/flags/new/",
+    "/policy/flags/beta/",
+    "/policy/flags/beta/delete/",
     "/simulator/",
     "/simulator/?persona=demo&tool=echo",
     "/tools/echo/callers/",

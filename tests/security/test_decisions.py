@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from security.decisions import RULES, decide
-from security.facts import CallFacts, GrantFact, Policy, RestrictionFact
+from security.facts import CallFacts, FlagFact, GrantFact, Policy, RestrictionFact
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ALLOWED = CallFacts(
@@ -31,7 +31,7 @@ def restriction(**named: Any) -> RestrictionFact:
     return RestrictionFact(**{**NO_END, "reason": "an incident", "by": "alba", **named})
 
 
-NAMES = ["token", "persona", "assignment", "pause", "version", "capabilities", "restrictions"]
+NAMES = ["token", "persona", "assignment", "pause", "version", "capabilities", "flag", "restrictions"]
 
 
 def facts(**changed: Any) -> CallFacts:
@@ -194,7 +194,10 @@ def test_every_rule_is_asked_also_after_a_failure_and_the_first_names_the_error(
             assigned_by=None,
             version_state="yanked",
             grants=(),
-            policy=Policy(restrictions=(restriction(is_pause=True), restriction(tool="fetch"))),
+            policy=Policy(
+                restrictions=(restriction(is_pause=True), restriction(tool="fetch")),
+                flag=FlagFact("beta", "off"),
+            ),
         )
     )
     assert [check.verdict for check in decision.checks] == ["fail"] * len(RULES)

@@ -16,7 +16,7 @@ from execution.runs import hotpath
 from execution.runs.requests import CallRequest
 from registry.models import Assignment, Package, ToolVersion
 from security.models import Grant, Persona, User
-from security.policy.models import Restriction, Standing
+from security.policy.models import Flag, FlaggedTool, Restriction, Standing, Tier
 
 PAST, LATER = timedelta(hours=-1), timedelta(hours=1)
 CONDITIONS: list[list[dict[str, Any]]] = [
@@ -47,6 +47,8 @@ WORLD = st.fixed_dictionaries(
         "required": st.sampled_from([[], ["fixture:use"], ["fixture:use", "fixture:more"]]),
         "grants": st.lists(GRANT, max_size=3, unique_by=lambda grant: grant[0]),
         "restrictions": st.lists(RESTRICTION, max_size=2),
+        "tier": st.sampled_from([None, ([], []), (["fixture:*"], []), ([], ["beta"])]),
+        "flag": st.sampled_from([None, None, "off", "tiers", "on"]),
         "isolation": st.sampled_from(["", "", "basic", "strict"]),
         "arguments": st.sampled_from(
             [{"value": "yes"}, {"value": "no"}, {"value": "/data/x"}, {"value": 1}, {}, {"other": 1}]
@@ -65,7 +67,14 @@ def arrange(world: dict[str, Any], persona: Persona, admin: User) -> None:
         state=world["state"], required_capabilities=world["required"]
     )
     now = timezone.now()
-    Standing.objects.create(persona=persona, isolation=world["isolation"])
+    tier = None
+    if world["tier"]:
+        granted, flags = world["tier"]
+        tier = Tier.objects.create(name="tier", capabilities=granted, flags=flags)
+    Standing.objects.create(persona=persona, isolation=world["isolation"], tier=tier)
+    if world["flag"]:
+        flag = Flag.objects.create(name="beta", state=world["flag"])
+        FlaggedTool.objects.create(tool="fx_echo", flag=flag)
     personas = {"mine": persona, "another": Persona.objects.get_or_create(name="another")[0]}
     for one in world["restrictions"]:
         Restriction.objects.create(

@@ -1,0 +1,134 @@
+"""REST for tiers and feature flags."""
+
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from registry.bodies import body_check
+from registry.policy import openapi_tiers as openapi
+from registry.policy.api import rows_page
+from registry.policy.named import flag_named, tool_named
+from security.acting import PERSONAS, acting
+from security.policy.models import Flag, Tier
+from security.policy.selectors import flag_detail, flags_page, tier_detail, tiers_page
+from security.policy.tiers import (
+    flag_create,
+    flag_delete,
+    flag_require,
+    flag_switch,
+    tier_change,
+    tier_create,
+    tier_delete,
+)
+from security.principals import caller
+
+
+def tier_view(tier: Tier) -> dict[str, Any]:
+    """As the API tells it."""
+    return {
+        "name": tier.name,
+        "description": tier.description,
+        "capabilities": tier.capabilities,
+        "flags": tier.flags,
+        "personas": tier.standings.count(),
+    }
+
+
+def flag_view(flag: Flag) -> dict[str, Any]:
+    """As the API tells it."""
+    tools = [row.tool for row in flag.tools.all()]
+    return {"name": flag.name, "description": flag.description, "state": flag.state, "tools": tools}
+
+
+class Tiers(APIView):
+    """GET and POST tiers."""
+
+    @extend_schema(**openapi.TIERS)
+    def get(self, request: Request) -> Response:
+        acting(caller(request), "policy.view_tier", PERSONAS)
+        rows, more = rows_page(tiers_page({}).order_by("-pk"), request)
+        return Response({"tiers": [tier_view(row) for row in rows], "next": more})
+
+    @extend_schema(**openapi.TIER_CREATE)
+    def post(self, request: Request) -> Response:
+        body = _body("tier", request.data)
+        granted = {name: body.pop(name) for name in ("capabilities", "flags") if name in body}
+        with transaction.atomic():
+            tier = tier_create(by=caller(request), **body)
+            if granted:
+                tier_change(by=caller(request), tier=tier, **granted)
+        return Response(tier_view(tier_detail(tier.name)), status=201)
+
+
+class TierDetail(APIView):
+    """GET, PATCH and DELETE tiers/{name}."""
+
+    @extend_schema(**openapi.TIER_READ)
+    def get(self, request: Request, name: str) -> Response:
+        acting(caller(request), "policy.view_tier", PERSONAS)
+        return Response(tier_view(tier_detail(name)))
+
+    @extend_schema(**openapi.TIER_CHANGE)
+    def patch(self, request: Request, name: str) -> Response:
+        acting(caller(request), "policy.change_tier", PERSONAS)
+        tier_change(by=caller(request), tier=tier_detail(name), **_body("tier_change", request.data))
+        return Response(tier_view(tier_detail(name)))
+
+    @extend_schema(**openapi.TIER_DELETE)
+    def delete(self, request: Request, name: str) -> HttpResponse:
+        acting(caller(request), "policy.delete_tier", PERSONAS)
+        tier_delete(by=caller(request), tier=tier_detail(name))
+        return HttpResponse(status=204)
+
+
+class Flags(APIView):
+    """GET and POST flags."""
+
+    @extend_schema(**openapi.FLAGS)
+    def get(self, request: Request) -> Response:
+        acting(caller(request), "policy.view_flag", PERSONAS)
+        rows, more = rows_page(flags_page({}).order_by("-pk"), request)
+        return Response({"flags": [flag_view(row) for row in rows], "next": more})
+
+    @extend_schema(**openapi.FLAG_CREATE)
+    def post(self, request: Request) -> Response:
+        flag = flag_create(by=caller(request), **_body("flag", request.data))
+        return Response(flag_view(flag), status=201)
+
+
+class FlagDetail(APIView):
+    """PATCH and DELETE flags/{name}."""
+
+    @extend_schema(**openapi.FLAG_CHANGE)
+    def patch(self, request: Request, name: str) -> Response:
+        acting(caller(request), "policy.change_flag", PERSONAS)
+        flag_switch(by=caller(request), flag=flag_detail(name), **_body("flag_change", request.data))
+        return Response(flag_view(flag_detail(name)))
+
+    @extend_schema(**openapi.FLAG_DELETE)
+    def delete(self, request: Request, name: str) -> HttpResponse:
+        acting(caller(request), "policy.delete_flag", PERSONAS)
+        flag_delete(by=caller(request), flag=flag_detail(name))
+        return HttpResponse(status=204)
+
+
+class ToolFlag(APIView):
+    """PUT tools/{name}/flag."""
+
+    @extend_schema(**openapi.TOOL_FLAG)
+    def put(self, request: Request, name: str) -> Response:
+        acting(caller(request), "policy.change_flag", PERSONAS)
+        body = _body("tool_flag", request.data)
+        flag = flag_named(body["flag"] or "")
+        flag_require(by=caller(request), tool=tool_named(name), flag=flag)
+        return Response({"flag": flag.name if flag else None})
+
+
+def _body(form: str, body: Any) -> dict[str, Any]:
+    body_check(openapi.VALIDATORS[form], body)
+    return dict(body)

@@ -1,0 +1,153 @@
+"""Pages: feature flags, and the tools that need them."""
+
+from collections.abc import Mapping
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from core.errors import ToolHubError
+from core.lists import ListView
+from core.pages import ConsoleView
+from core.questions import Question, QuestionView
+from registry.policy.forms import FlagForm, FlagStateForm, FlagToolForm
+from security.people import person_of
+from security.policy.models import Flag, Tier
+from security.policy.selectors import flag_detail, flags_page
+from security.policy.tiers import flag_create, flag_delete, flag_require, flag_switch
+
+
+class FlagsList(ListView[Flag]):
+    """Every feature flag, by name."""
+
+    permission = "policy.view_flag"
+    template = "registry/flags_list.html"
+    heading, noun, search = "Feature flags", "flag", "Name of a flag"
+    key, descending, ways = "name", False, ("Back", "More")
+
+    def rows(self, params: Mapping[str, str]) -> QuerySet[Flag]:
+        """Narrowed by `q`."""
+        return flags_page(params)
+
+
+class FlagNew(ConsoleView):
+    """Makes a feature flag."""
+
+    permission = "policy.add_flag"
+    template = "registry/policy_new.html"
+    words = {
+        "title": "New feature flag",
+        "hint": "It changes nothing until a tool needs it.",
+        "action": "Make the flag",
+    }
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The form."""
+        return self.show({"form": FlagForm(), **self.words})
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Makes it, or shows what is wrong."""
+        form = FlagForm(request.POST)
+        flag = form.attempt(lambda: flag_create(by=person_of(request), **form.cleaned_data))
+        if flag is None:
+            return self.show({"form": form, **self.words}, status=422)
+        messages.success(request, f"The flag {flag.name} is made. Name the tools that need it next.")
+        return redirect("flag", name=flag.name)
+
+
+class FlagPage(ConsoleView):
+    """One flag: where it stands, which tools need it, which tiers have it."""
+
+    permission = "policy.view_flag"
+    template = "registry/flag_detail.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The page."""
+        return self.show_flag(flag_detail(name))
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Switches it."""
+        flag, form = flag_detail(name), FlagStateForm(request.POST)
+
+        def switch() -> bool:
+            flag_switch(by=person_of(request), flag=flag, state=form.cleaned_data["state"])
+            return True
+
+        if not form.attempt(switch):
+            return self.show_flag(flag, form=form, status=422)
+        messages.success(request, f"The flag {name} is switched.")
+        return redirect("flag", name=name)
+
+    def show_flag(
+        self,
+        flag: Flag,
+        *,
+        form: FlagStateForm | None = None,
+        tool_form: FlagToolForm | None = None,
+        status: int = 200,
+    ) -> HttpResponse:
+        """The page; with a form that came back, status 422."""
+        context = {
+            "flag": flag,
+            "form": form or FlagStateForm(initial={"state": flag.state}),
+            "tool_form": tool_form or FlagToolForm(),
+            "tools": list(flag.tools.values_list("tool", flat=True)),
+            "tiers": [tier.name for tier in Tier.objects.all() if flag.name in tier.flags],
+        }
+        return self.show(context, status=status)
+
+
+class FlagTools(FlagPage):
+    """Makes a tool need the flag, or no longer."""
+
+    permission = "policy.change_flag"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Back to where the form stands."""
+        return redirect("flag", name=name)
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Adds the tool, or takes it away (`away`)."""
+        flag, form = flag_detail(name), FlagToolForm(request.POST)
+        wanted = None if "away" in request.POST else flag
+
+        def require() -> str:
+            tool: str = form.wishes()["tool"]
+            flag_require(by=person_of(request), tool=tool, flag=wanted)
+            return tool
+
+        tool = form.attempt(require)
+        if tool is None:
+            return self.show_flag(flag, tool_form=form, status=422)
+        messages.success(
+            request, f"{tool} needs the flag {name}." if wanted else f"{tool} needs no flag any more."
+        )
+        return redirect("flag", name=name)
+
+
+class FlagDelete(QuestionView):
+    """Asks, then deletes a flag."""
+
+    permission = "policy.delete_flag"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The question."""
+        flag_detail(name)
+        touched = ["A flag that a tool needs, or a tier has, is not deleted.", "Its audit stays."]
+        return self.ask(
+            Question(f"Delete the flag {name}?", touched, "Delete it", reverse("flag", args=[name]))
+        )
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The act."""
+        try:
+            flag_delete(by=person_of(request), flag=flag_detail(name))
+        except ToolHubError as error:
+            if error.code != "IN_USE":
+                raise
+            messages.error(request, error.message)
+            return redirect("flag", name=name)
+        messages.success(request, f"The flag {name} is deleted.")
+        return redirect("flags")

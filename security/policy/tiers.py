@@ -1,0 +1,180 @@
+"""The write doors of tiers and feature flags."""
+
+import re
+from collections.abc import Sequence
+
+from django.db import IntegrityError, transaction
+
+from audit.ledger import Entry, record
+from core.errors import Conflict, InvalidRequest, ToolHubError
+from security.acting import PERSONAS, By, acting
+from security.capabilities import is_capability
+from security.models import Persona
+from security.policy.models import Flag, FlaggedTool, Standing, Tier
+from security.policy.services import field_error
+
+NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
+DESCRIPTION_MAX = 300
+ITEMS_MAX = 200
+
+
+def tier_create(*, by: By, name: str, description: str = "") -> Tier:
+    """A tier that grants nothing yet. Raises Denied, InvalidRequest, Conflict."""
+    actor = acting(by, "policy.add_tier", PERSONAS)
+    name_check(name)
+    try:
+        with transaction.atomic():
+            tier = Tier.objects.create(name=name, description=_described(description))
+            record(Entry("tier.created", actor, "tier", name, {"tier": name}))
+    except IntegrityError as error:
+        raise _taken("tier", name) from error
+    return tier
+
+
+def tier_change(
+    *,
+    by: By,
+    tier: Tier,
+    description: str | None = None,
+    capabilities: Sequence[str] | None = None,
+    flags: Sequence[str] | None = None,
+) -> None:
+    """What the tier grants to its personas, from their next call on; None leaves a part as it is.
+
+    Raises Denied, InvalidRequest.
+    """
+    actor = acting(by, "policy.change_tier", PERSONAS)
+    new = {
+        "description": tier.description if description is None else _described(description),
+        "capabilities": tier.capabilities if capabilities is None else _capabilities(capabilities),
+        "flags": tier.flags if flags is None else _flags(flags),
+    }
+    with transaction.atomic():
+        row = Tier.objects.select_for_update().get(pk=tier.pk)
+        changed = {name: value for name, value in new.items() if getattr(row, name) != value}
+        if not changed:
+            return
+        Tier.objects.filter(pk=row.pk).update(**changed)
+        record(Entry("tier.changed", actor, "tier", row.name, {"tier": row.name, **changed}))
+
+
+def tier_delete(*, by: By, tier: Tier) -> None:
+    """Deletes a tier that no persona is on. Raises Denied, ToolHubError IN_USE."""
+    actor = acting(by, "policy.delete_tier", PERSONAS)
+    with transaction.atomic():
+        Tier.objects.select_for_update().filter(pk=tier.pk).first()
+        names = list(tier.standings.order_by("persona__name").values_list("persona__name", flat=True)[:20])
+        if names:
+            raise ToolHubError(
+                f"Personas are on the tier {tier.name}: {', '.join(names)}.",
+                code="IN_USE",
+                data={"personas": names},
+            )
+        if Tier.objects.filter(pk=tier.pk).delete()[0]:
+            record(Entry("tier.deleted", actor, "tier", tier.name, {"tier": tier.name}))
+
+
+def tier_set(*, by: By, persona: Persona, tier: Tier | None) -> None:
+    """Moves a persona to a tier, or to none, from its next call on. Raises Denied."""
+    actor = acting(by, "policy.change_standing", PERSONAS)
+    with transaction.atomic():
+        row, _ = Standing.objects.select_for_update().get_or_create(persona=persona)
+        if row.tier_id == (tier.pk if tier else None):
+            return
+        row.tier = tier
+        row.save(update_fields=["tier"])
+        data = {"persona": persona.name, "tier": tier.name if tier else None}
+        record(Entry("persona.tier_set", actor, "persona", str(persona.pk), data))
+
+
+def flag_create(*, by: By, name: str, description: str = "", state: str = Flag.State.OFF) -> Flag:
+    """A feature flag that no tool needs yet. Raises Denied, InvalidRequest, Conflict."""
+    actor = acting(by, "policy.add_flag", PERSONAS)
+    name_check(name)
+    _state_check(state)
+    try:
+        with transaction.atomic():
+            flag = Flag.objects.create(name=name, description=_described(description), state=state)
+            record(Entry("flag.created", actor, "flag", name, {"flag": name, "state": state}))
+    except IntegrityError as error:
+        raise _taken("flag", name) from error
+    return flag
+
+
+def flag_switch(*, by: By, flag: Flag, state: str) -> None:
+    """Off, on, or left to tiers, from the next call on. Raises Denied, InvalidRequest."""
+    actor = acting(by, "policy.change_flag", PERSONAS)
+    _state_check(state)
+    with transaction.atomic():
+        if Flag.objects.filter(pk=flag.pk).exclude(state=state).update(state=state):
+            record(Entry("flag.switched", actor, "flag", flag.name, {"flag": flag.name, "state": state}))
+
+
+def flag_delete(*, by: By, flag: Flag) -> None:
+    """Deletes a flag that no tool needs and no tier has. Raises Denied, ToolHubError IN_USE."""
+    actor = acting(by, "policy.delete_flag", PERSONAS)
+    with transaction.atomic():
+        tools = list(flag.tools.values_list("tool", flat=True)[:20])
+        tiers = [tier.name for tier in Tier.objects.all() if flag.name in tier.flags]
+        if tools or tiers:
+            data = {"tools": tools, "tiers": tiers}
+            raise ToolHubError(
+                f"The flag {flag.name} is needed by {', '.join([*tools, *tiers])}.", code="IN_USE", data=data
+            )
+        if Flag.objects.filter(pk=flag.pk).delete()[0]:
+            record(Entry("flag.deleted", actor, "flag", flag.name, {"flag": flag.name}))
+
+
+def flag_require(*, by: By, tool: str, flag: Flag | None) -> None:
+    """Makes a tool, which is known to exist, need a flag, or none, from its next call on. Raises Denied."""
+    actor = acting(by, "policy.change_flag", PERSONAS)
+    rows = FlaggedTool.objects.filter(tool=tool)
+    with transaction.atomic():
+        if rows.values_list("flag", flat=True).first() == (flag.pk if flag else None):
+            return
+        rows.delete()
+        if flag:
+            FlaggedTool.objects.create(tool=tool, flag=flag)
+        record(Entry("tool.flag_set", actor, "tool", tool, {"flag": flag.name if flag else None}))
+
+
+def name_check(name: str) -> None:
+    """Raises InvalidRequest for a name that is malformed."""
+    if not NAME.fullmatch(name):
+        raise field_error("name", "Use a small letter, then small letters, digits and hyphens; at most 64.")
+
+
+def _taken(kind: str, name: str) -> Conflict:
+    message = f"The {kind} {name} exists already."
+    return Conflict(message, errors=[{"pointer": "/name", "message": message}])
+
+
+def _described(text: str) -> str:
+    text = text.strip()
+    if len(text) > DESCRIPTION_MAX or "\0" in text:
+        raise field_error("description", f"Use at most {DESCRIPTION_MAX} characters, and no NUL.")
+    return text
+
+
+def _state_check(state: str) -> None:
+    if state not in Flag.State.values:
+        raise field_error("state", f"One of {', '.join(Flag.State.values)}.")
+
+
+def _capabilities(names: Sequence[str]) -> list[str]:
+    return _items("capabilities", names, [name for name in names if not is_capability(name)], "no capability")
+
+
+def _flags(names: Sequence[str]) -> list[str]:
+    known = set(Flag.objects.filter(name__in=list(names)).values_list("name", flat=True))
+    return _items("flags", names, [name for name in names if name not in known], "no flag of this hub")
+
+
+def _items(field: str, names: Sequence[str], wrong: Sequence[str], words: str) -> list[str]:
+    if wrong:
+        place = list(names).index(wrong[0])
+        message = f"{wrong[0][:120]!r} is {words}."
+        raise InvalidRequest(message, errors=[{"pointer": f"/{field}/{place}", "message": message}])
+    if len(set(names)) > ITEMS_MAX:
+        raise field_error(field, f"Use at most {ITEMS_MAX}.")
+    return sorted(set(names))
