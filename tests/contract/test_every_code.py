@@ -120,6 +120,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "execution/memory/test_memory_of_tools.py",
         "test_what_does_not_fit_in_memory_fails_the_run_and_keeps_the_result",
     ),
+    "PRECONDITION_FAILED": (
+        "effects/test_preconditions.py",
+        "test_a_call_comes_through_once_everything_holds",
+    ),
     "MEMORY_FULL": ("execution/memory/test_memory_api.py", "test_values_keys_and_scopes_have_limits"),
     "CALLBACK_REFUSED": (
         "execution/callbacks/test_accepting.py",
