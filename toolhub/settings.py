@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from csp.constants import NONE, SELF
 
 from core.http.allowed import allowed_read
+from security.sandbox.folders import folder_read
 from toolhub import env
 
 ROOT = env.ROOT
@@ -345,6 +346,20 @@ SANDBOX_PROCESS = env.switch(
     "TOOLHUB_SANDBOX_PROCESS",
     False,
     "Reviewed releases may run at the level process, which holds no attack, where no better one is there.",
+)
+FOLDERS = env.names(
+    "TOOLHUB_FOLDERS",
+    (),
+    "Folders of the workers' machines that tools may be given by name: reports=/srv/reports to read, "
+    "drop=/srv/drop:rw to write, too.",
+    check=folder_read,
+)
+SESSION_FOLDER_BYTES = env.integer(
+    "TOOLHUB_SESSION_FOLDER_BYTES",
+    256 * 1024 * 1024,
+    "Bytes that tools may keep in the folder of one agent's session.",
+    least=1024,
+    most=1024**4,
 )
 SANDBOX_WARM = env.integer(
     "TOOLHUB_SANDBOX_WARM",

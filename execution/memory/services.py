@@ -14,6 +14,7 @@ from execution.memory.models import Scope, Session, Space
 from execution.memory.places import Place
 from execution.memory.store import ABSENT, memory_read, session_touch, spaces_lock, value_put
 from execution.memory.values import key_check, scope_check
+from security.sandbox.folders import session_folder_remove
 
 BATCH = 500
 
@@ -46,7 +47,11 @@ def loop_end(*, by: Actor, place: Place) -> bool:
 
 
 def session_end(*, by: Actor, place: Place) -> bool:
-    """Ends a session: its working and short-term memory is gone. False where there was none."""
+    """Ends a session: its working and short-term memory is gone. False where there was none.
+
+    The files that tools kept for it are removed, too, as far as they are on this machine.
+    """
+    session_folder_remove(place.persona_id, place.session)
     spaces = Space.objects.filter(persona_id=place.persona_id, session=place.session)
     return _end(by, place, spaces.exclude(scope=Scope.LONG_TERM), "session.ended")
 

@@ -16,6 +16,7 @@ from execution.models import Status
 from execution.runners.admission import admission_check
 from execution.runners.bounds import limits_of, minimum_level, network_of
 from execution.runners.call import Call
+from execution.runners.folders import mounts_of, variables_of
 from execution.runners.judging import cancelled_error, ended, timeout_error
 from execution.runs.outcomes import NETWORK_REACHED, Outcome, failure
 from registry.store import release_folder
@@ -39,6 +40,7 @@ _EXCEEDED = {
     "memory": "more memory than {memory_bytes} bytes",
     "cpu": "more processor time than {cpu_ms} ms",
     "disk": "more than {disk_bytes} bytes or {files} files in its work folder",
+    "folder": "more room in its session's folder than it may; the session's end empties it",
     "output": "more output than it may",
 }
 
@@ -74,12 +76,13 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
         level = level_choose(minimum_level(call), reviewed=release.is_reviewed)
         program, folder = _prepared(call, prepare)
         limits = limits_of(call)
+        named = mounts_of(call)
         launch = Launch(
             argv=program.argv,
             level=level,
             stdin=program.stdin,
-            mounts=(Mount(folder, PACKAGE), *program.mounts),
-            environment=_environment(call) | (PROXIES if network_of(call) else {}),
+            mounts=(Mount(folder, PACKAGE), *program.mounts, *named),
+            environment=_environment(call) | variables_of(named) | (PROXIES if network_of(call) else {}),
             network=network_of(call),
             cwd=program.cwd,
             limits=limits,
@@ -88,7 +91,7 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
             secrets=_secrets(call),
         )
         started_at = datetime.now(UTC)
-        perform = warm_run if program.prepare and not launch.network else sandbox_run
+        perform = warm_run if program.prepare and _may_wait(launch) else sandbox_run
         done = perform(launch, call.cancelled, on_output, proc=probe(level).proc)
     except ToolHubError as error:
         return _refused(call, error)
@@ -102,6 +105,11 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
     return dataclasses.replace(
         outcome, duration_ms=done.duration_ms, resources=dict(done.resources), sandbox=held, told=told
     )
+
+
+def _may_wait(launch: Launch) -> bool:
+    """Whether a program that was started before may serve this call: not where it gets what is one run's."""
+    return not launch.network and all(mount.most_bytes is None for mount in launch.mounts)
 
 
 def _prepared(call: Call, prepare: Prepare) -> tuple[Program, str]:

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from core.errors import ToolHubError
+from security.sandbox.folders import Folder, folders
 from security.sandbox.landlock import landlock_version
 from security.sandbox.levels import MINIMA, Level
 from security.sandbox.machine import bubblewrap, program_of
@@ -63,6 +64,7 @@ def _facts() -> dict[str, str]:
         "filters": _filters(),
         "worker's user": _user(),
         "process level": "on, for reviewed releases" if settings.SANDBOX_PROCESS else "off",
+        "folders": _folders(),
         "cgroups": "not used; memory and processor time are added up over a run's processes",
     }
 
@@ -80,6 +82,14 @@ def _filters() -> str:
     except OSError as error:
         return str(error)
     return ", ".join(named)
+
+
+def _folders() -> str:
+    def said(one: Folder) -> str:
+        rights = "read and write" if one.writable else "read"
+        return f"{one.name} ({rights})" if one.is_there else f"{one.name} ({rights}, not there)"
+
+    return ", ".join(map(said, folders().values())) or "none are named for tools"
 
 
 def _user() -> str:

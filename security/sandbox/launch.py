@@ -11,7 +11,7 @@ MIB = 1 << 20
 WORK = "/work"
 # What a pipe takes without anybody reading.
 SECRETS_MOST = 60_000
-How = Literal["exited", "timeout", "cancelled", "memory", "cpu", "disk", "output", "killed"]
+How = Literal["exited", "timeout", "cancelled", "memory", "cpu", "disk", "folder", "output", "killed"]
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class Mount:
-    """A folder of this machine that the code may read, at the path `inside`."""
+    """A folder of this machine that the code may read, at the path `inside`, or write, too.
+
+    A run that makes it larger than `most_bytes` is ended; None counts nothing.
+    """
 
     host: str
     inside: str
+    writable: bool = False
+    most_bytes: int | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from django.conf import settings
 
 from core.errors import ToolHubError
 from security.sandbox import zygote
+from security.sandbox.folders import stale_sweep
 from security.sandbox.gate import Gate
 from security.sandbox.launch import WORK, Finished, Launch, Mount
 from security.sandbox.levels import Level
@@ -119,6 +120,7 @@ def _work_folder(level: Level) -> str:
     """A new work folder on this machine, empty text for a level that makes its own in memory."""
     if level is Level.ISOLATED:
         return ""
+    stale_sweep()
     above = Path(settings.DATA) / "sandbox"
     above.mkdir(mode=0o711, exist_ok=True)
     return tempfile.mkdtemp(dir=above)
@@ -145,7 +147,7 @@ def _order(launch: Launch, work: str, proc: bool, lasts: bool) -> bytes:
         "bubblewrap": bubblewrap() or "",
         "cwd": placed(launch.cwd),
         "tree": tree(),
-        "mounts": [(os.path.realpath(m.host), m.inside) for m in launch.mounts],
+        "mounts": [(os.path.realpath(m.host), m.inside, m.writable, m.most_bytes) for m in launch.mounts],
         "work": work,
         "limits": launch.limits.as_dict(),
         "as_root": settings.SANDBOX_AS_ROOT,

@@ -157,7 +157,7 @@ _ANY = {"type": "object"}
 _OUTPUT = {"type": "integer"}
 
 
-def _tool(name: str, function: str = "", **contract: Any) -> dict[str, Any]:
+def tool_of(name: str, function: str = "", **contract: Any) -> dict[str, Any]:
     """A definition in MCP's shape."""
     meta = {"io.toolhub/contract": {"function": function or name, "category": "custom", **contract}}
     return {"name": name, "description": "A tool.", "inputSchema": _ANY, "_meta": meta}
@@ -172,23 +172,23 @@ def python_manifest(version: str = "1.0.0") -> dict[str, Any]:
         "version": version,
         "runtime": {"type": "python", "entry": "box"},
         "tools": [
-            _tool("box_echo", "echo", **pure, environment={"TZ": "UTC"}),
-            _tool("box_context", "context", **pure),
-            {**_tool("box_parts", "parts", **pure), "outputSchema": _OUTPUT},
-            _tool("box_wait", "wait", **pure),
-            _tool("box_leave", "leave", **pure),
-            _tool("box_refuse", "refuse", **pure),
-            _tool("box_fail", "fail", **pure, **small),
-            _tool("box_bounded", "bounded", **pure, determinism="bounded"),
-            _tool("box_looks", "looks", **pure, environment={"TZ": "UTC", "LD_PRELOAD": "/tmp/x.so"}),
-            _tool("box_missing", "no_such_function", **pure),
+            tool_of("box_echo", "echo", **pure, environment={"TZ": "UTC"}),
+            tool_of("box_context", "context", **pure),
+            {**tool_of("box_parts", "parts", **pure), "outputSchema": _OUTPUT},
+            tool_of("box_wait", "wait", **pure),
+            tool_of("box_leave", "leave", **pure),
+            tool_of("box_refuse", "refuse", **pure),
+            tool_of("box_fail", "fail", **pure, **small),
+            tool_of("box_bounded", "bounded", **pure, determinism="bounded"),
+            tool_of("box_looks", "looks", **pure, environment={"TZ": "UTC", "LD_PRELOAD": "/tmp/x.so"}),
+            tool_of("box_missing", "no_such_function", **pure),
         ],
     }
 
 
 def command_manifest(entry: Any, version: str = "1.0.0") -> dict[str, Any]:
     """The manifest of a package with one command."""
-    tools = [_tool("shell_box")]
+    tools = [tool_of("shell_box")]
     return {
         "name": "shell",
         "version": version,
@@ -218,7 +218,7 @@ def shell_publish(entry: Any = ("sh", "tool.sh")) -> Package:
 def net_publish(allow: list[str], isolation: str = "strict", *, version: str = "1.0.0") -> Package:
     """A package whose tools reach hosts."""
     contract = {"sideEffects": "impure", "network": {"allow": allow}, "isolation": isolation}
-    tools = [_tool(f"net_{name}", name, **contract) for name in ("get", "raw")]
+    tools = [tool_of(f"net_{name}", name, **contract) for name in ("get", "raw")]
     runtime = {"type": "python", "entry": "net"}
     manifest = {"name": "net", "version": version, "runtime": runtime, "tools": tools}
     return publish(manifest, {"net.py": NETWORK.encode()}).package

@@ -42,10 +42,10 @@ def _world(order: Order, own: list[str]) -> list[str]:
     words += ["--proc", "/proc"] if order.proc else []
     words += ["--dev", "/dev", "--size", str(SHARED_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
     words += ["--size", str(size), "--perms", "0700", "--tmpfs", "/work"]
-    if not any(inside.startswith("/tmp/") for _, inside in order.mounts):
+    if not any(inside.startswith("/tmp/") for _, inside, *_ in order.mounts):
         words += ["--symlink", "/work", "/tmp"]
-    for host, inside in order.mounts:
-        words += ["--ro-bind", host, inside]
+    for host, inside, writable, _ in order.mounts:
+        words += ["--bind" if writable else "--ro-bind", host, inside]
     words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", order.cwd]
     for name, value in order.environment.items():
         words += ["--setenv", name, value]

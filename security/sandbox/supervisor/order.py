@@ -14,10 +14,11 @@ class Order:
     """A launch with everything decided: paths of this machine, numbers, and the program of the filter.
 
     `goodbye` lets a program that waits for its input end by itself, once it is not wanted any more.
-    `tree` lists the machine's own folders that a program needs, `mounts` pairs of host path and path inside,
-    `work` the work folder on this machine (empty where the level makes its own). `secrets` says whether the
-    program gets any; what they are comes with its input. `prepare` is the code of a zygote, empty for a
-    program of its own. `network` is where a socket of the tool's network goes, -1 without.
+    `tree` lists the machine's own folders that a program needs, `mounts` host path, path inside, whether it
+    may be written, and its most bytes. `work` is the work folder on this machine (empty where the level makes
+    its own). `secrets` says whether the program gets any; what they are comes with its input. `prepare` is
+    the code of a zygote, empty for a program of its own. `network` is where a socket of the tool's network
+    goes, -1 without.
     """
 
     def __init__(self, header: dict, program: bytes) -> None:  # type: ignore[type-arg]
@@ -27,7 +28,7 @@ class Order:
         self.bubblewrap: str = header["bubblewrap"]
         self.cwd: str = header["cwd"]
         self.tree: list[str] = header["tree"]
-        self.mounts: list[tuple[str, str]] = [(host, inside) for host, inside in header["mounts"]]
+        self.mounts: list[tuple[str, str, bool, int | None]] = header["mounts"]
         self.work: str = header["work"]
         self.limits: dict[str, float] = header["limits"]
         self.as_root: bool = header["as_root"]

@@ -29,13 +29,14 @@ class Tool:
     """A started tool: the process to wait for, the one to tell (as descriptors), our ends of its pipes.
 
     `work` is the work folder as an open descriptor, -1 where it cannot be looked at; `secrets` is our end of
-    the pipe by which secrets go in, -1 without.
+    the pipe by which secrets go in, -1 without. `kept` are folders that outlast it, with their most bytes.
     """
 
     def __init__(self, pid: int, stdin: int, stdout: int, stderr: int) -> None:
         self.pid, self.stdin, self.stdout, self.stderr = pid, stdin, stdout, stderr
         self.pidfd = self.told = os.pidfd_open(pid)
         self.work = self.shared = self.secrets = -1
+        self.kept: list[tuple[int, int]] = []
 
     def stdin_close(self) -> None:
         """Its input is at its end."""
@@ -68,6 +69,7 @@ def tool_start(order: Order) -> Tool:
     supervisor = os.getpid()
     if order.work and os.getuid() == 0 and not order.as_root:
         os.chown(order.work, identity_of(supervisor), identity_of(supervisor))
+    _hand_over_kept(order, supervisor)
     pid = os.fork()
     if pid == 0:
         try:
@@ -79,6 +81,9 @@ def tool_start(order: Order) -> Tool:
     for descriptor in (ours_in[0], ours_out[1], ours_err[1], ready[1], go[0], failed[1]):
         os.close(descriptor)
     tool = Tool(pid, ours_in[1], ours_out[0], ours_err[0])
+    for host, _, _, most in order.mounts:
+        if most is not None:
+            tool.kept.append((os.open(host, os.O_DIRECTORY | os.O_CLOEXEC), most))
     if order.secrets:
         os.close(hidden[0])
         tool.secrets = hidden[1]
@@ -95,6 +100,17 @@ def tool_start(order: Order) -> Tool:
         os.waitpid(pid, 0)
         raise Refused(why)
     return tool
+
+
+def _hand_over_kept(order: Order, supervisor: int) -> None:
+    """Where each run has a user of its own, what a folder kept from earlier ones becomes this one's."""
+    if os.getuid() != 0 or order.as_root:
+        return
+    user = f"{identity_of(supervisor)}:{identity_of(supervisor)}"
+    for host, _, _, most in order.mounts:
+        if most is not None:
+            # Links are not followed (-P is what it does when it goes down).
+            os.spawnv(os.P_WAIT, "/bin/chown", ["chown", "-hR", user, host])  # noqa: S606
 
 
 def _let_go(order: Order, tool: Tool, ready: int, go: int) -> str:
@@ -163,8 +179,8 @@ def _become(
     for number, descriptor in moved.items():
         os.dup2(descriptor, number)
     if os.getuid() == 0 and not order.as_root:
-        mounts = [host for host, _ in order.mounts]
-        read_only = [] if isolates else mounts
+        mounts = [host for host, *_ in order.mounts]
+        read_only = [] if isolates else [host for host, _, writable, _ in order.mounts if not writable]
         identity_take(identity_of(supervisor), [*mounts, *([order.work] if order.work else [])], read_only)
     native.prctl(native.PR_SET_PDEATHSIG, signal.SIGKILL)
     if isolates:
@@ -176,8 +192,9 @@ def _become(
         resource.setrlimit(name, (value, value))
     native.prctl(native.PR_SET_NO_NEW_PRIVS, 1)
     if order.level == "confined":
-        read = [*order.tree, *(host for host, _ in order.mounts)]
-        landlock.landlock_restrict(read=read, write=[order.work], devices=_DEVICES)
+        read = [*order.tree, *(host for host, _, writable, _ in order.mounts if not writable)]
+        write = [order.work, *(host for host, _, writable, _ in order.mounts if writable)]
+        landlock.landlock_restrict(read=read, write=write, devices=_DEVICES)
         native.seccomp_load(order.program)
     try:
         os.execve(order.argv[0], order.argv, order.environment)  # noqa: S606

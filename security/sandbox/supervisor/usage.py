@@ -10,6 +10,8 @@ from security.sandbox.supervisor.start import Tool
 # With more processes than this their memory is first added up the cheap way.
 _EXACT = 16
 _DEPTH = 64
+# A folder with more files than this counts as too large.
+_KEPT_FILES = 100_000
 # Counted for a folder that cannot be looked into: above any bound.
 HIDDEN = 1 << 50
 
@@ -55,7 +57,11 @@ class Usage:
         return now
 
     def look_disk(self, pids: list[int]) -> str | None:
-        """Looks at the work folder and at files that processes hold without a name; "disk" if too much."""
+        """Looks at folders and at open files without a name; "disk" or "folder" if it is too much."""
+        for kept, most in self._tool.kept:
+            used, files = _used_beneath(kept, _KEPT_FILES)
+            if used > most or files > _KEPT_FILES:
+                return "folder"
         if self._tool.work < 0:
             return None
         if self._tool.shared >= 0:
