@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse
+from drf_spectacular.utils import OpenApiResponse
 
-from core.codes import CODES
+from core.codes import CODES, Code
 
 ERROR: dict[str, Any] = {
+    "title": "Error",
     "type": "object",
     "properties": {
         "code": {"type": "string"},
@@ -21,6 +22,7 @@ ERROR: dict[str, Any] = {
     "required": ["code", "type", "severity", "message", "recoverable", "retryable", "suggestions", "details"],
 }
 PROBLEM: dict[str, Any] = {
+    "title": "Problem",
     "type": "object",
     "description": "Problem details (RFC 9457)",
     "properties": {
@@ -36,36 +38,33 @@ PROBLEM: dict[str, Any] = {
 }
 
 
-def _problem(status: int) -> OpenApiResponse:
-    codes = [code for code in CODES.values() if code.status == status]
-    examples = [
-        OpenApiExample(
-            code.name,
-            value={
-                "type": f"/api/docs/errors#{code.name}",
-                "title": code.meaning,
-                "status": status,
-                "detail": code.meaning,
-                "error": {
-                    "code": code.name,
-                    "type": code.type,
-                    "severity": code.severity,
-                    "message": code.meaning,
-                    "recoverable": code.recoverable,
-                    "retryable": False,
-                    "suggestions": [code.remedy],
-                    "details": {},
-                },
-            },
-            media_type="application/problem+json",
-            response_only=True,
-            status_codes=[str(status)],
-        )
-        for code in codes
-    ]
-    return OpenApiResponse(PROBLEM, description=", ".join(code.name for code in codes), examples=examples)
+def problem_examples(status: int) -> dict[str, Any]:
+    """Of each code with this status an example, as OpenAPI has them."""
+    return {code.name: {"value": _problem_body(code)} for code in CODES.values() if code.status == status}
 
 
+def _problem_body(code: Code) -> dict[str, Any]:
+    return {
+        "type": f"/api/docs/errors#{code.name}",
+        "title": code.meaning,
+        "status": code.status,
+        "detail": code.meaning,
+        "error": {
+            "code": code.name,
+            "type": code.type,
+            "severity": code.severity,
+            "message": code.meaning,
+            "recoverable": code.recoverable,
+            "retryable": False,
+            "suggestions": [code.remedy],
+            "details": {},
+        },
+    }
+
+
+# An operation names the statuses of its problems; core/openapi_finish.py puts what they say in one place.
 PROBLEMS = {
-    status: _problem(status) for status in sorted({code.status for code in CODES.values()}) if status >= 400
+    status: OpenApiResponse(PROBLEM, description=", ".join(problem_examples(status)))
+    for status in sorted({code.status for code in CODES.values()})
+    if status >= 400
 }

@@ -1,4 +1,4 @@
-"""Small pages that belong to no app: the colour theme and the docs of the API."""
+"""Small pages that belong to no app: the colour theme and the codes of errors."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -7,7 +7,6 @@ from django.views.decorators.http import require_safe
 
 from core.codes import CODES
 from core.context import THEME_COOKIE, THEMES
-from core.pages import ConsoleView
 from core.views_errors import method_not_allowed
 
 YEAR_S = 365 * 24 * 3600
@@ -27,16 +26,6 @@ def theme_set(request: HttpRequest) -> HttpResponse:
     if theme in THEMES:
         response.set_cookie(THEME_COOKIE, theme, max_age=YEAR_S, samesite="Lax", secure=request.is_secure())
     return response
-
-
-class ApiDocs(ConsoleView):
-    """What there is to read about the API."""
-
-    template = "core/api_docs.html"
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        """The page."""
-        return self.show()
 
 
 @require_safe

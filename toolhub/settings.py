@@ -262,6 +262,8 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVERS": [{"url": "/", "description": "The hub that this description comes from."}],
+    "POSTPROCESSING_HOOKS": ["core.openapi_finish.openapi_finish"],
 }
 
 # --- execution -------------------------------------------------------------------------------

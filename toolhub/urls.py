@@ -8,13 +8,14 @@ from rest_framework.permissions import IsAuthenticated
 
 # Imported for what it registers; here, because only web processes and the description need it.
 import security.openapi  # noqa: F401
-from core.views_console import ApiDocs, error_codes, theme_set
+from core.views_console import error_codes, theme_set
 from core.views_style import StylePage
 from monitoring.views_overview import Overview
 from monitoring.views_search import SearchPage
 from monitoring.views_series import SeriesPage
 from registry.views_schemas import manifest_schema
 from security.authentication import TokenAuthentication
+from toolhub.api_docs import ApiDocs, ApiOperation
 
 # For agents and for signed-in people.
 _description = SpectacularAPIView.as_view(
@@ -28,6 +29,7 @@ urlpatterns = [
     path("schemas/toolhub.schema.json", manifest_schema, name="manifest_schema"),
     path("api/docs", ApiDocs.as_view(), name="api_docs"),
     path("api/docs/errors", error_codes, name="error_codes"),
+    path("api/docs/<slug:name>", ApiOperation.as_view(), name="api_operation"),
     # Of allauth only this: nobody signs up, and admins set forgotten passwords anew.
     path("sign-in/", LoginView.as_view(), name="account_login"),
     path("sign-out/", LogoutView.as_view(), name="account_logout"),

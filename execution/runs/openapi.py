@@ -10,6 +10,7 @@ from execution.callbacks.openapi import CALLBACK, CALLBACK_URL
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 _ID = {"type": ["string", "null"], "format": "uuid"}
 METADATA: dict[str, Any] = {
+    "title": "Metadata",
     "type": "object",
     "properties": {
         "run_id": {"type": "string", "format": "uuid"},
@@ -36,6 +37,7 @@ METADATA: dict[str, Any] = {
     "required": ["run_id", "tool", "version", "status", "attempts", "arguments_hash", "warnings"],
 }
 RESULT: dict[str, Any] = {
+    "title": "Result",
     "type": "object",
     "properties": {
         "success": {"type": ["boolean", "null"], "description": "null until the run has its outcome"},
@@ -46,6 +48,7 @@ RESULT: dict[str, Any] = {
     "required": ["success", "data", "error", "metadata"],
 }
 ATTEMPT: dict[str, Any] = {
+    "title": "Attempt",
     "type": "object",
     "properties": {
         "number": {"type": "integer"},
@@ -84,6 +87,7 @@ PRECONDITIONS: dict[str, Any] = {
 }
 RUN_RESULT: dict[str, Any] = {
     **RESULT,
+    "title": "Run result",
     "properties": {
         **RESULT["properties"],
         "attempts": {"type": "array", "items": ATTEMPT},
@@ -92,6 +96,7 @@ RUN_RESULT: dict[str, Any] = {
     "required": [*RESULT["required"], "attempts", "preconditions"],
 }
 CALL: dict[str, Any] = {
+    "title": "Call",
     "type": "object",
     "properties": {
         "arguments": {"type": "object"},
@@ -161,11 +166,66 @@ def answers(success: dict[int, Any], *problems: int) -> dict[int, Any]:
     return success | {status: PROBLEMS[status] for status in problems}
 
 
+_DONE: dict[str, Any] = {
+    "run_id": "01890a5d-ac96-774b-bcce-b302099a8057",
+    "tool": "echo",
+    "version": "1.0.0",
+    "status": "completed",
+    "created_at": "2030-01-31T09:00:00.000Z",
+    "started_at": "2030-01-31T09:00:00.001Z",
+    "completed_at": "2030-01-31T09:00:00.002Z",
+    "duration_ms": 0.4,
+    "attempts": 1,
+    "arguments_hash": "7c8fd98b1a1d5b8c6e4d9c0f0a6f1e1d2c3b4a59687786950413223140515263",
+    "result_hash": "7c8fd98b1a1d5b8c6e4d9c0f0a6f1e1d2c3b4a59687786950413223140515263",
+    "warnings": [],
+}
+_UNDONE = {**_DONE, "status": "pending", "attempts": 0, "result_hash": None, "duration_ms": None}
+_UNDONE |= {"started_at": None, "completed_at": None}
+_FAILURE = {
+    "code": "TIMEOUT",
+    "type": "timeout",
+    "severity": "medium",
+    "message": "The tool took longer than 500 ms.",
+    "recoverable": True,
+    "retryable": True,
+    "suggestions": ["Ask for less, or allow more time."],
+    "details": {},
+}
+_RESULTS = {
+    "success": {"success": True, "data": {"text": "hello"}, "error": None, "metadata": _DONE},
+    "failure": {
+        "success": False,
+        "data": None,
+        "error": _FAILURE,
+        "metadata": {**_DONE, "status": "timeout", "result_hash": None, "duration_ms": 501.2},
+    },
+    "not finished": {"success": None, "data": None, "error": None, "metadata": _UNDONE},
+}
+
+
+def _results(*names: str, status: int, **more: Any) -> list[OpenApiExample]:
+    return [
+        OpenApiExample(name, value={**_RESULTS[name], **more}, response_only=True, status_codes=[str(status)])
+        for name in names
+    ]
+
+
 RESULT_ANSWER = OpenApiResponse(
-    RESULT, description="The run's result; a tool's failure is 200 with `success` false."
+    RESULT,
+    description="The run's result; a tool's failure is 200 with `success` false.",
+    examples=_results("success", "failure", status=200),
 )
-_RUN_ANSWER = OpenApiResponse(RUN_RESULT, description="The run's result, its attempts and preconditions.")
-ACCEPTED_ANSWER = OpenApiResponse(RESULT, description="Accepted, not finished; see Location.")
+_RUN_ANSWER = OpenApiResponse(
+    RUN_RESULT,
+    description="The run's result, its attempts and preconditions.",
+    examples=_results("success", "failure", "not finished", status=200, attempts=[], preconditions=None),
+)
+ACCEPTED_ANSWER = OpenApiResponse(
+    RESULT,
+    description="Accepted, not finished; see Location.",
+    examples=_results("not finished", status=202),
+)
 EXECUTE: dict[str, Any] = {
     "operation_id": "tool_execute",
     "auth": [{"personaToken": []}],

@@ -118,6 +118,8 @@ FIXED = (
     "/sign-out/",
     "/api/docs",
     "/api/docs/errors",
+    "/api/docs/tool_execute",
+    "/api/docs/run_events",
     "/search/",
     "/search/?q=e",
     "/overview/charts/",
