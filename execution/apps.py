@@ -10,12 +10,15 @@ class ExecutionConfig(AppConfig):
         """Makes known which messages runs owe, how new tools are tried, and what needs a package."""
         # Models may be imported from here on only.
         from core.outbox.kinds import kind_register  # noqa: PLC0415
+        from execution.approvals.notify import ApprovalMail, ApprovalWebhook  # noqa: PLC0415
         from execution.callbacks.kind import RunOutcome  # noqa: PLC0415
         from execution.needs import open_runs, schedules  # noqa: PLC0415
         from execution.runners.trial import trials_register  # noqa: PLC0415
         from registry.releases.affected import need_register  # noqa: PLC0415
 
         kind_register(RunOutcome())
+        kind_register(ApprovalWebhook())
+        kind_register(ApprovalMail())
         trials_register()
         need_register(open_runs)
         need_register(schedules)

@@ -24,6 +24,15 @@ class Status(StrEnum):
     CANCELLED = "cancelled"
 
 
+class Verdict(StrEnum):
+    """What became of a request for approval."""
+
+    APPROVED = "approved"
+    DENIED = "denied"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+
+
 class Run(models.Model):
     """One accepted call. `status` is written by execution/runs/states.py only.
 
@@ -87,7 +96,10 @@ class Run(models.Model):
     payload_expired_at = models.DateTimeField(null=True)
 
     class Meta:
-        permissions = (("resolve_run", "Can say what became of a run whose outcome is unknown"),)
+        permissions = (
+            ("resolve_run", "Can say what became of a run whose outcome is unknown"),
+            ("approve_run", "Can approve and deny calls that wait for it"),
+        )
         indexes = (
             models.Index(
                 fields=["queue", "persona", "tool", "due_at", "id"],
@@ -110,6 +122,38 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tool} {self.id}"
+
+
+class Approval(models.Model):
+    """A call that a person has to approve, once. `binding` is SHA-256 over it (approvals/binding.py).
+
+    `why` is the decision's reason; `decision` is empty while it waits. `delegate` may decide it, too.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="approval")
+    binding = models.BinaryField(max_length=32)
+    why = models.CharField(max_length=500)
+    asked_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    delegate = models.ForeignKey(User, on_delete=models.SET_NULL, related_name="+", null=True, db_index=False)
+    decision = models.CharField(
+        max_length=10, default="", blank=True, choices=[(v.value, v.value) for v in Verdict]
+    )
+    decided_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
+    )
+    reason = models.CharField(max_length=500, default="", blank=True)
+
+    class Meta:
+        ordering = ("-id",)
+        indexes = (
+            models.Index(fields=["expires_at"], name="approval_open", condition=models.Q(decision="")),
+        )
+
+    def __str__(self) -> str:
+        return f"approval of {self.run_id}"
 
 
 class Attempt(models.Model):

@@ -12,6 +12,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 
 from audit.denials import denials_flush
 from core.outage import database_failure_log
+from execution.approvals.expiry import approvals_expire
 from execution.dynamic.keep import schemas_expire
 from execution.memory.services import memory_expire
 from execution.retry.wait import retries_due
@@ -42,6 +43,7 @@ def duties() -> list[Duty]:
         Duty("reaper", 1.0, runs_reap),
         Duty("retries", 0.5, retries_due),
         Duty("schedules", 1.0, schedules_fire),
+        Duty("approvals", 2.0, approvals_expire),
         Duty("inline", 10.0, inline_release),
         Duty("denials", 10.0, denials_flush),
         Duty("payloads", 5.0, payloads_expire_some),

@@ -2,6 +2,14 @@
 
 from django.urls import path
 
+from execution.approvals.views import (
+    ApprovalApprove,
+    ApprovalDelegate,
+    ApprovalDeny,
+    ApprovalPage,
+    Approvals,
+    FourEyesSwitch,
+)
 from execution.callbacks.views import RunRedeliver
 from execution.decisions.views import Simulator, SimulatorOptions, ToolCallers
 from execution.preconditions.views import ResourceRemove, Resources, ResourceSwitch
@@ -19,6 +27,12 @@ from execution.tries.views import ToolTry, TryPersonas
 urlpatterns = [
     path("tools/<str:name>/try/", ToolTry.as_view(), name="tool_try"),
     path("tools/<str:name>/try/personas/", TryPersonas.as_view(), name="tool_try_personas"),
+    path("approvals/", Approvals.as_view(), name="approvals"),
+    path("approvals/four-eyes/", FourEyesSwitch.as_view(), name="four_eyes_switch"),
+    path("approvals/<uuid:pk>/", ApprovalPage.as_view(), name="approval"),
+    path("approvals/<uuid:pk>/approve/", ApprovalApprove.as_view(), name="approval_approve"),
+    path("approvals/<uuid:pk>/deny/", ApprovalDeny.as_view(), name="approval_deny"),
+    path("approvals/<uuid:pk>/delegate/", ApprovalDelegate.as_view(), name="approval_delegate"),
     path("runs/", RunsList.as_view(), name="runs"),
     path("runs/cancel/", RunsCancel.as_view(), name="runs_cancel"),
     path("runs/<uuid:run_id>/", RunDetail.as_view(), name="run"),

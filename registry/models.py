@@ -87,6 +87,8 @@ class Tool(models.Model):
     category = models.CharField(max_length=16, db_index=True)
     # Tags, documentation and notes that people added; releases and digests stay as they are.
     overlay = CanonicalJSONField(default=dict, db_default={})
+    # Whether an admin wants each call approved; from the overlay.
+    asks_approval = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -142,6 +144,11 @@ class ToolVersion(models.Model):
         """Which parts of the contract give a run more to do than to call the tool: retry."""
         declared = self.definition.get("_meta", {}).get(CONTRACT, {})
         return frozenset(name for name in EXTRAS if declared.get(name) not in (None, [], "NONE"))
+
+    @cached_property
+    def asks_approval(self) -> bool:
+        """Whether its contract wants a person to approve each call."""
+        return self.declared.get("requiresApproval") is True
 
     @property
     def declared(self) -> dict[str, Any]:

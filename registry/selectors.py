@@ -23,10 +23,19 @@ class ResolvedTool:
     version: ToolVersion
     assigned_by: str | None
     policy: Policy
+    # Whether an admin wants each call approved, whatever the contract says.
+    asks_approval: bool = False
 
     @property
     def name(self) -> str:
         return self.version.tool.name
+
+    @property
+    def asks(self) -> str:
+        """Why each call is to be approved by a person; empty where it is not."""
+        if self.version.asks_approval:
+            return "its contract wants it"
+        return "an admin wants it" if self.asks_approval else ""
 
 
 def tool_missing(name: str) -> NotFound:
@@ -70,7 +79,8 @@ def tool_resolve_version(version: ToolVersion, persona_id: int) -> ResolvedTool:
 
 def _resolved(row: ToolVersion, persona_id: int) -> ResolvedTool:
     name = row.tool.name
-    return ResolvedTool(row, _assigned_by(row), PolicyBook([persona_id], [name]).of(persona_id, name))
+    policy = PolicyBook([persona_id], [name]).of(persona_id, name)
+    return ResolvedTool(row, _assigned_by(row), policy, row.tool.asks_approval)
 
 
 def _versions_for(persona_id: int) -> QuerySet[ToolVersion]:
@@ -109,10 +119,13 @@ def call_decide(
     arguments: Mapping[str, Any] | None = None,
     token_state: TokenState | None = None,
     at: datetime | None = None,
+    approved: str = "",
 ) -> Decision:
     """The decision on a call of the tool by this principal; expiries are judged at `at`, else now.
 
     Conditions of grants are judged by `arguments`; without them they count as met.
+
+    `approved` names who approved this very call.
 
     Unless it is given, `token_state` is that of a valid token, or "none" where there is no token.
     """
@@ -135,6 +148,8 @@ def call_decide(
             arguments=arguments,
             policy=found.policy,
             standing=principal.standing,
+            asks=found.asks,
+            approved=approved,
         )
     )
 

@@ -2,7 +2,8 @@
 
 A condition is JSON: `{kind, argument, values}` with a JSON Pointer (RFC 6901) into the arguments, or
 `{kind: "cel", expression}` over `arguments`. Kinds: `path` (lies within one of the folders), `host` (is one
-of the hosts, or below `*.example.org`), `equals` (is one of the texts).
+of the hosts, or below `*.example.org`), `equals` (is one of the texts). `{kind: "approval"}` says nothing of
+the arguments: a person approves each call that stands on the grant.
 """
 
 import posixpath
@@ -16,6 +17,7 @@ from core.http.urls import url_read
 from core.json.pointer import POINTER, pointer_get, pointer_is
 
 KINDS = ("path", "host", "equals")
+APPROVAL = "approval"
 CONDITIONS_MAX = 10
 VALUES_MAX = 50
 VALUE_MAX = 500
@@ -31,6 +33,8 @@ def conditions_check(conditions: Any) -> list[dict[str, Any]]:
 
 def condition_words(condition: Condition) -> str:
     """The condition as a person reads it."""
+    if condition["kind"] == APPROVAL:
+        return "a person approves the call"
     if condition["kind"] == "cel":
         return str(condition["expression"])
     values = ", ".join(condition["values"])
@@ -43,6 +47,8 @@ def unmet(conditions: Sequence[Condition], arguments: Mapping[str, Any]) -> Cond
 
 
 def _holds(condition: Condition, arguments: Mapping[str, Any]) -> bool:
+    if condition["kind"] == APPROVAL:
+        return True
     if condition["kind"] == "cel":
         try:
             return cel_holds(condition["expression"], {"arguments": arguments})
@@ -87,8 +93,13 @@ _VERBS = {"path": "lies within", "host": "is at", "equals": "is"}
 
 
 def _checked(place: str, one: Any) -> dict[str, Any]:
-    if not isinstance(one, Mapping) or one.get("kind") not in (*KINDS, "cel"):
-        raise _wrong(place, f"A condition's kind is one of {', '.join((*KINDS, 'cel'))}.")
+    known = (*KINDS, "cel", APPROVAL)
+    if not isinstance(one, Mapping) or one.get("kind") not in known:
+        raise _wrong(place, f"A condition's kind is one of {', '.join(known)}.")
+    if one["kind"] == APPROVAL:
+        if set(one) != {"kind"}:
+            raise _wrong(place, "A condition that asks for approval has a kind only.")
+        return {"kind": APPROVAL}
     if one["kind"] == "cel":
         return _cel(place, one)
     if set(one) != {"kind", "argument", "values"}:

@@ -5,14 +5,17 @@ simulator all ask the same function.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from security.capabilities import covers, holders
-from security.conditions import condition_words, unmet
+from security.conditions import APPROVAL, condition_words, unmet
 from security.facts import CallFacts, GrantFact, RestrictionFact
 
-Verdict = Literal["pass", "warn", "fail"]
+# What is to be asked is allowed once a person has approved the call.
+Verdict = Literal["pass", "warn", "fail", "ask"]
+APPROVED = "approved"
+"""A grant of `approved:TOOL` approves calls of the tool in advance."""
 _ADMIN = "an admin"
 _GROUNDS = frozenset({"assignment", "capabilities"})
 
@@ -42,6 +45,11 @@ class Decision:
     @property
     def failure(self) -> Check | None:
         return next((check for check in self.checks if check.verdict == "fail"), None)
+
+    @property
+    def asks(self) -> Check | None:
+        """The check that a person has to meet, where one has to."""
+        return next((check for check in self.checks if check.verdict == "ask"), None)
 
     @property
     def grounds(self) -> tuple[str, ...]:
@@ -125,7 +133,7 @@ def _capabilities(facts: CallFacts) -> Check:
         if by is None:
             unheld[needed] = why
         else:
-            held.append(f"{needed} by {by}{why}")
+            held.append(f"{needed} by {by.capability}{why}")
     if not unheld:
         return Check("capabilities", "pass", f"Held: {', '.join(held)}.")
     reason = f"{facts.persona} may not: {'; '.join(f'{needed} {why}' for needed, why in unheld.items())}."
@@ -133,7 +141,7 @@ def _capabilities(facts: CallFacts) -> Check:
     return _fail("capabilities", reason, "CAPABILITY_MISSING", remedy)
 
 
-def _held(needed: str, facts: CallFacts) -> tuple[str | None, str]:
+def _held(needed: str, facts: CallFacts) -> tuple[GrantFact | None, str]:
     """The narrowest grant that counts for a capability, with a note; or None, and why none does."""
     why = "is missing"
     for grant in _holding(needed, facts.grants):
@@ -142,10 +150,10 @@ def _held(needed: str, facts: CallFacts) -> tuple[str | None, str]:
             continue
         tier = f" of the tier {grant.tier}" if grant.tier else ""
         if not grant.conditions:
-            return grant.capability, tier
+            return grant, tier
         failed = None if facts.arguments is None else unmet(grant.conditions, facts.arguments)
         if failed is None:
-            return grant.capability, f"{tier} where {' and '.join(map(condition_words, grant.conditions))}"
+            return grant, f"{tier} where {' and '.join(map(condition_words, grant.conditions))}"
         # The rule and never the arguments: decisions stand in the ledger.
         why = f"is granted only where {condition_words(failed)}"
     return None, why
@@ -198,6 +206,44 @@ def _said(one: RestrictionFact) -> str:
     return f"{one.by}{until}: {one.reason}"
 
 
+def _approval(facts: CallFacts) -> Check:
+    why = [facts.asks] if facts.asks else []
+    wanting = any(_wants_approval(grant) for grant in facts.grants)
+    for needed in facts.required if wanting else ():
+        grant, _ = _held(needed, facts)
+        if grant is not None and _wants_approval(grant):
+            why.append(f"the grant of {grant.capability} wants it")
+    if not why:
+        return _NO_APPROVAL
+    if facts.approved:
+        return Check("approval", "pass", f"Approved by {facts.approved}.")
+    standing, _ = _standing(facts)
+    if standing is not None:
+        until = f" until {standing.expires_at:%Y-%m-%d %H:%M} UTC" if standing.expires_at else ""
+        return Check("approval", "pass", f"Approved in advance by the grant of {standing.capability}{until}.")
+    return Check(
+        "approval",
+        "ask",
+        f"A person has to approve the call: {', '.join(dict.fromkeys(why))}.",
+        "APPROVAL_REQUIRED",
+        f"Approve it, or grant {APPROVED}:{facts.tool} to {facts.persona} until a time.",
+        "who may approve calls",
+    )
+
+
+def _wants_approval(grant: GrantFact) -> bool:
+    return any(one["kind"] == APPROVAL for one in grant.conditions)
+
+
+def _standing(facts: CallFacts) -> tuple[GrantFact | None, str]:
+    """A grant that approves calls of the tool in advance; `*` and tiers are for what tools do."""
+    named = {f"{APPROVED}:{facts.tool}", f"{APPROVED}:*", APPROVED}
+    mine = tuple(grant for grant in facts.grants if grant.capability in named and not grant.tier)
+    return _held(f"{APPROVED}:{facts.tool}", replace(facts, grants=mine))
+
+
+_NO_APPROVAL = Check("approval", "pass", "No approval is needed.")
+
 # In this order; the first failure names the error. Later rules are lines of their own here.
 RULES: tuple[Callable[[CallFacts], Check], ...] = (
     _token,
@@ -210,6 +256,7 @@ RULES: tuple[Callable[[CallFacts], Check], ...] = (
     _flag,
     # After the grants: explicit denies win.
     _restrictions,
+    _approval,
 )
 
 

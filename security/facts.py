@@ -88,3 +88,6 @@ class CallFacts:
     standing: Standing = field(default=Standing(), kw_only=True)
     # None where no call is made yet, as in a list of tools: then conditions count as met.
     arguments: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    # Why the tool wants each call approved, and who approved this one; empty where neither is.
+    asks: str = field(default="", kw_only=True)
+    approved: str = field(default="", kw_only=True)

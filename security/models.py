@@ -121,3 +121,16 @@ class OutputPattern(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Switch(models.Model):
+    """A rule of the hub that people can switch off (security/four_eyes.py)."""
+
+    name = models.CharField(max_length=40, unique=True)
+    on = models.BooleanField(default=True)
+
+    class Meta:
+        verbose_name_plural = "switches"
+
+    def __str__(self) -> str:
+        return f"{self.name} {'on' if self.on else 'off'}"

@@ -8,9 +8,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from audit.ledger import Entry, record
-from core.errors import Conflict, InvalidRequest
+from core.errors import Conflict, Denied, InvalidRequest
 from security.capabilities import is_capability
 from security.conditions import Condition, conditions_check
+from security.decisions import APPROVED
+from security.four_eyes import four_eyes_hold
 from security.models import Grant, Persona, Token, User
 from security.permissions import actor_of, require
 from security.tokens import token_digest, token_text
@@ -81,6 +83,7 @@ def grant_create(
     if expires_at is not None and expires_at <= timezone.now():
         raise _field_error("expires_at", "The time has passed.")
     checked = conditions_check(list(conditions))
+    _advance_check(by, persona, capability)
     try:
         with transaction.atomic():
             grant = Grant.objects.create(
@@ -99,6 +102,18 @@ def grant_create(
         message = f"{persona.name} holds {capability} already."
         raise Conflict(message, errors=[{"pointer": "/capability", "message": message}]) from error
     return grant
+
+
+def _advance_check(by: User, persona: Persona, capability: str) -> None:
+    """Who is responsible for an agent does not approve its calls, in advance neither. Raises Denied."""
+    if capability.partition(":")[0] != APPROVED or not four_eyes_hold():
+        return
+    valid = Token.objects.filter(persona=persona, revoked_at=None, expires_at__gt=timezone.now())
+    if valid.filter(responsible=by).exists():
+        raise Denied(
+            f"You are responsible for a token of {persona.name}.",
+            suggestions=["Ask somebody else who may grant, or switch the rule of four eyes off."],
+        )
 
 
 def grant_revoke(*, by: User, grant: Grant) -> None:

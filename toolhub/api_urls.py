@@ -3,6 +3,13 @@
 from django.urls import path, re_path
 
 from core.problems import api_not_found
+from execution.approvals.api import (
+    ApprovalApprove,
+    ApprovalDelegate,
+    ApprovalDeny,
+    ApprovalDetail,
+    Approvals,
+)
 from execution.callbacks.api import RunRedeliver
 from execution.decisions.api import DecisionSimulate
 from execution.dynamic.api import ToolSchema
@@ -77,6 +84,11 @@ urlpatterns = [
     path("releases/<int:pk>/deprecate", ReleaseDeprecate.as_view(), name="api_release_deprecate"),
     path("releases/<int:pk>/yank", ReleaseYank.as_view(), name="api_release_yank"),
     path("releases/<int:pk>/restore", ReleaseRestore.as_view(), name="api_release_restore"),
+    path("approvals", Approvals.as_view(), name="api_approvals"),
+    path("approvals/<uuid:pk>", ApprovalDetail.as_view(), name="api_approval"),
+    path("approvals/<uuid:pk>/approve", ApprovalApprove.as_view(), name="api_approval_approve"),
+    path("approvals/<uuid:pk>/deny", ApprovalDeny.as_view(), name="api_approval_deny"),
+    path("approvals/<uuid:pk>/delegate", ApprovalDelegate.as_view(), name="api_approval_delegate"),
     path("runs/<uuid:run_id>", RunDetail.as_view(), name="api_run"),
     path("runs/<uuid:run_id>/events", RunEvents.as_view(), name="api_run_events"),
     path("runs/<uuid:run_id>/cancel", RunCancel.as_view(), name="api_run_cancel"),

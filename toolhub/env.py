@@ -179,6 +179,42 @@ def secret_key(data: Path) -> str:
     return _kept(data, "secret_key", lambda: secrets.token_urlsafe(48), lambda key: len(key) >= 32)
 
 
+@dataclass(frozen=True)
+class MailServer:
+    """A server that takes mail: `tls` from the start, or `starttls`."""
+
+    host: str
+    port: int
+    user: str
+    password: str
+    tls: bool
+    starttls: bool
+
+
+def mail_server() -> MailServer:
+    """TOOLHUB_MAIL_URL as a value: smtp (STARTTLS), smtps (TLS), or smtp+plain for a server next door."""
+    given = text(
+        "TOOLHUB_MAIL_URL",
+        "smtp+plain://localhost:25",
+        "The server that takes the hub's mail: smtp://user:password@host:587 (STARTTLS), smtps:// (TLS), smtp+plain://.",
+        secret=True,
+        shown="smtp+plain://localhost:25",
+    )
+    parts = urlsplit(given)
+    ports = {"smtp": 587, "smtps": 465, "smtp+plain": 25}
+    try:
+        port = parts.port
+    except ValueError:
+        port = -1
+    if parts.scheme not in ports or not parts.hostname or port == -1 or parts.path not in ("", "/"):
+        raise ImproperlyConfigured(
+            "TOOLHUB_MAIL_URL is not valid: write smtp://user:password@host:587, smtps:// or smtp+plain://."
+        )
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    tls, starttls = parts.scheme == "smtps", parts.scheme == "smtp"
+    return MailServer(parts.hostname, port or ports[parts.scheme], user, password, tls, starttls)
+
+
 def vault_keys(data: Path) -> list[str]:
     """TOOLHUB_VAULT_KEYS, newest first, or the one kept in the data folder, made at the first start."""
     given = text(

@@ -133,11 +133,40 @@ GIT_FILES = env.switch(
     "Repositories on this machine (file:///) may be installed, by whom may install.",
 )
 
+# --- mail -------------------------------------------------------------------------------------
+MAIL_FROM = env.text(
+    "TOOLHUB_MAIL_FROM", "", "Sender of the hub's mail, such as ToolHub <hub@example.org>. Empty: no mail."
+)
+_MAIL = env.mail_server()
+EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL, EMAIL_TIMEOUT = _MAIL.starttls, _MAIL.tls, 15
+DEFAULT_FROM_EMAIL = MAIL_FROM or "hub@localhost"
+
 # --- what is asked before a package is published ----------------------------------------------
 FOUR_EYES = env.switch(
     "TOOLHUB_FOUR_EYES",
     True,
     "Who brought a package in cannot publish it, as long as somebody else may. The record says what held.",
+)
+APPROVAL_HOURS = env.integer(
+    "TOOLHUB_APPROVAL_HOURS",
+    24,
+    "Hours after which a call that nobody approved is cancelled.",
+    least=1,
+    most=720,
+)
+APPROVAL_WEBHOOK = env.text(
+    "TOOLHUB_APPROVAL_WEBHOOK",
+    "",
+    "Address that is told of each call that waits for approval; as TOOLHUB_HTTP_ALLOW has it.",
+)
+APPROVAL_WEBHOOK_SECRET = env.text(
+    "TOOLHUB_APPROVAL_WEBHOOK_SECRET",
+    "",
+    "Signs what is sent there: whsec_ and 32 random bytes in base64.",
+    secret=True,
+    shown="none",
 )
 REVIEW_DAYS = env.integer(
     "TOOLHUB_REVIEW_DAYS",

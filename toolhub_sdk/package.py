@@ -132,6 +132,7 @@ def _contract(spec: ToolSpec) -> dict[str, Any]:
         "function": spec.function,
         **({"hooks": hooks} if hooks else {}),
         **({"validators": validators} if validators else {}),
+        **({"requiresApproval": True} if spec.requires_approval else {}),
     }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from core.outbox.models import Delivery
 
@@ -25,6 +25,15 @@ class Message:
 
 
 @dataclass(frozen=True)
+class Mail:
+    """A mail to several people, none of whom reads who the others are."""
+
+    subject: str
+    text: str
+    to: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Try:
     """How one try went. `error` is empty when it was delivered; `next_at` is None when no try follows."""
 
@@ -39,16 +48,30 @@ class Try:
 
 
 class Kind(Protocol):
-    """How one kind of message is made."""
+    """How one kind of message is made: by `message` for an address, or by `mail`."""
 
     name: str
+
+    def told(self, delivery: Delivery, news: Try) -> None:
+        """Hears of each try that was recorded, in the transaction that records it."""
+        ...
+
+
+@runtime_checkable
+class Posted(Kind, Protocol):
+    """What is posted to an address."""
 
     def message(self, delivery: Delivery) -> Message:
         """Body and keys, now. Raises Undeliverable and NotNow."""
         ...
 
-    def told(self, delivery: Delivery, news: Try) -> None:
-        """Hears of each try that was recorded, in the transaction that records it."""
+
+@runtime_checkable
+class Mailed(Kind, Protocol):
+    """What goes by mail."""
+
+    def mail(self, delivery: Delivery) -> Mail:
+        """The mail, now. Raises Undeliverable and NotNow."""
         ...
 
 

@@ -4,13 +4,14 @@ import logging
 import time
 
 from django.conf import settings
+from django.core.mail import EmailMessage
 from django.utils import timezone
 
 from core.failpoints import failpoint
 from core.http.client import http_send
 from core.http.errors import HttpFailed, HttpRefused
 from core.http.urls import url_read
-from core.outbox.kinds import KINDS, Message, NotNow, Try, Undeliverable
+from core.outbox.kinds import KINDS, Kind, Mail, Mailed, Message, NotNow, Posted, Try, Undeliverable
 from core.outbox.models import Delivery
 from core.outbox.services import delivery_record
 from core.outbox.signing import signed_headers
@@ -18,6 +19,8 @@ from core.outbox.tries import SEND_S, TRIES_MAX, wait_after
 
 log = logging.getLogger(__name__)
 GONE = 410
+# What a mail server's yes counts as.
+SENT = 250
 
 
 def delivery_try(delivery: Delivery) -> Try:
@@ -32,9 +35,9 @@ def _sent(delivery: Delivery) -> Try:
     if delivery.attempts > TRIES_MAX:
         return Try(delivery.attempts, None, "each of its senders was lost", None)
     try:
-        message = KINDS[delivery.kind].message(delivery)
-        status = _post(delivery, message)
-    except (HttpFailed, NotNow) as error:
+        kind = KINDS[delivery.kind]
+        status = _mail(kind.mail(delivery)) if isinstance(kind, Mailed) else _posted(kind, delivery)
+    except (HttpFailed, NotNow, OSError) as error:
         return _failed(delivery, None, str(error))
     except HttpRefused as error:
         return Try(delivery.attempts, None, f"The address {error}.", None)
@@ -55,6 +58,18 @@ def _sent(delivery: Delivery) -> Try:
 def _failed(delivery: Delivery, status: int | None, error: str) -> Try:
     wait = wait_after(delivery.attempts)
     return Try(delivery.attempts, status, error, timezone.now() + wait if wait else None)
+
+
+def _posted(kind: Kind, delivery: Delivery) -> int:
+    if not isinstance(kind, Posted):
+        raise Undeliverable("it can be sent in no way")
+    return _post(delivery, kind.message(delivery))
+
+
+def _mail(mail: Mail) -> int:
+    """Hands the mail to the server, which may refuse it: that is an OSError, too."""
+    EmailMessage(mail.subject, mail.text, settings.MAIL_FROM, bcc=list(mail.to)).send()
+    return SENT
 
 
 def _post(delivery: Delivery, message: Message) -> int:

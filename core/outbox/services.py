@@ -16,6 +16,9 @@ from core.outbox.kinds import KINDS, Try
 from core.outbox.models import Delivery, State
 from core.outbox.tries import CLAIM_S, OWNER_MAX
 
+# Where a message goes that is sent by mail.
+MAIL = "mail:"
+
 
 def delivery_add(*, kind: str, subject: uuid.UUID, owner: str, url: str) -> Delivery:
     """Owes a message, in the transaction of the change that it tells of: both are there, or none."""

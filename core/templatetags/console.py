@@ -82,9 +82,11 @@ STATES: Mapping[str, tuple[str, str]] = {
     "denied": ("lock", "bad"),
     "tiers": ("users", "busy"),
     "paused": ("player-stop", "warn"),
+    "approved": ("circle-check", "good"),
     "pass": ("circle-check", "good"),
     "warn": ("alert-triangle", "warn"),
     "fail": ("lock", "bad"),
+    "ask": ("user", "busy"),
     "holds": ("circle-check", "good"),
     "missing": ("alert-triangle", "warn"),
 }

@@ -35,6 +35,11 @@ class Simulated:
     refusal: ToolHubError | None = None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def waits(self) -> bool:
+        """Whether a person would have to approve the call."""
+        return self.decision is not None and self.decision.asks is not None
+
     def as_dict(self) -> dict[str, Any]:
         """As POST decisions/simulate answers."""
         refusal = self.refusal
@@ -43,7 +48,7 @@ class Simulated:
             "tool": self.tool,
             "version": self.version,
             "allowed": refusal is None,
-            "status": 200 if refusal is None else refusal.known.status,
+            "status": refusal.known.status if refusal else 202 if self.waits else 200,
             "decision": self.decision.as_dict() if self.decision else None,
             "error": _error(refusal) if refusal else None,
             "errors": refusal.errors if refusal else [],

@@ -111,7 +111,7 @@ def accept_pending(accepted: Accepted, *, inline: bool) -> Run:
     # Due by the clock that claims compare with: this host's may be wrong by hours.
     rows_write([run], keys, [event], [ledger], clock=("due_at", "statement_timestamp()"))
     if not inline:
-        transaction.on_commit(lambda: _ring(run.queue))
+        transaction.on_commit(lambda: run_ring(run.queue))
     failpoint("accept.after")
     return run
 
@@ -119,10 +119,11 @@ def accept_pending(accepted: Accepted, *, inline: bool) -> Run:
 def run_hand_over(run: Run) -> None:
     """Gives a run that was meant for this process to the workers, in the caller's transaction."""
     Run.objects.filter(pk=run.pk).update(inline=False)
-    transaction.on_commit(lambda: _ring(run.queue))
+    transaction.on_commit(lambda: run_ring(run.queue))
 
 
-def _ring(queue: str) -> None:
+def run_ring(queue: str) -> None:
+    """Wakes a worker for one run that is due."""
     failpoint("ring.before")
     RINGER.ring_for_one(queue)
 

@@ -2,7 +2,9 @@
 
 import dataclasses
 from datetime import UTC, datetime
+from typing import Any
 
+from execution.approvals.binding import approved_by
 from execution.models import Run, Status
 from execution.runs.outcomes import Outcome, failure
 from registry.selectors import ResolvedTool, call_decide, tool_resolve_version
@@ -41,10 +43,13 @@ def judge(run: Run, rights: Rights | None, found: ResolvedTool) -> Outcome | Non
     found = dataclasses.replace(found, policy=policy_at_start(found.policy))
     # A hook is called without arguments: nothing that conditions could look at.
     arguments = None if "hook" in run.request else run.arguments
-    decision = call_decide(principal, found, arguments=arguments, token_state=state, at=run.created_at)
-    if decision.allowed:
+    known: dict[str, Any] = {"arguments": arguments, "token_state": state, "at": run.created_at}
+    decision = call_decide(principal, found, **known)
+    if decision.allowed and decision.asks and "hook" not in run.request:
+        decision = call_decide(principal, found, **known, approved=approved_by(run))
+    if decision.allowed and ("hook" in run.request or decision.asks is None):
         return None
-    failed = decision.failure
+    failed = decision.failure or decision.asks
     code = failed.code if failed else "PERMISSION_DENIED"
     code = "PERMISSION_DENIED" if code in {"TOOL_NOT_FOUND", "UNAUTHENTICATED"} else code
     reason = failed.reason if failed else "The decision changed."

@@ -16,7 +16,9 @@ from core.actors import Actor
 from core.errors import ToolHubError
 from core.failpoints import failpoint
 from core.metrics import RUNS
-from execution.models import IdempotencyKey, Run, Status
+from execution.approvals.ask import approval_ask
+from execution.approvals.expiry import approval_close
+from execution.models import IdempotencyKey, Run, Status, Verdict
 from execution.runners import call_run
 from execution.runners.call import call_of
 from execution.runs.accept import Accepted, accept_finished, accept_pending, run_hand_over
@@ -31,6 +33,7 @@ from execution.runs.requests import CallRequest, at_once_of
 from execution.runs.states import FINAL
 from execution.runs.worker import run_carry_out
 from registry.selectors import ResolvedTool
+from security.decisions import Check
 from security.principals import PersonaPrincipal
 
 # Runners whose quick tools may be carried out in a web process.
@@ -79,7 +82,8 @@ def run_submit(
         if key and (earlier := _earlier_run(accepted)):
             return earlier
         try:
-            run = _carry_out(accepted, manner)
+            # A hook is no call yet.
+            run = _carry_out(accepted, manner, None if request.hook else checked.decision.asks)
         except IntegrityError:
             # Of many equal calls at once one wins the key; the others return its run.
             if key and (winner := _earlier_run(accepted)):
@@ -121,7 +125,9 @@ def _earlier_run(accepted: Accepted) -> Run | None:
     return row.run
 
 
-def _carry_out(accepted: Accepted, manner: Manner) -> Run:
+def _carry_out(accepted: Accepted, manner: Manner, asks: Check | None) -> Run:
+    if asks is not None:
+        return approval_ask(accepted, asks)
     version = accepted.version
     quick = accepted.bounds.timeout_ms <= min(manner.wait_s * 1000, settings.INLINE_MAX_MS)
     if not settings.INLINE or manner.detached or not quick or version.runner not in INLINE_RUNNERS:
@@ -170,7 +176,8 @@ def run_cancel(*, by: Actor, run: Run) -> bool:
             return False
         event_add(run.pk, CANCEL_ASKED, {"by": by.name})
         record(Entry("run.cancel_asked", by, "tool", run.tool, {}, run.pk))
-        for waiting in (Status.PENDING, Status.WAITING_RETRY):
+        approval_close(run, Verdict.WITHDRAWN, by)
+        for waiting in (Status.AWAITING_APPROVAL, Status.PENDING, Status.WAITING_RETRY):
             outcome = failure(
                 "CANCELLED", f"Cancelled by {by.name}.", at=timezone.now(), status=Status.CANCELLED
             )

@@ -30,6 +30,7 @@ class Move:
 TABLE: tuple[Move, ...] = (
     Move(S.AWAITING_APPROVAL, S.PENDING, "approver", "bound to the exact call"),
     Move(S.AWAITING_APPROVAL, S.CANCELLED, "approver", "refused, or expired"),
+    Move(S.AWAITING_APPROVAL, S.CANCELLED, "caller", "cancel asked"),
     Move(S.PENDING, S.RUNNING, "claim", "due, rights still hold, lease set"),
     Move(S.PENDING, S.CANCELLED, "caller", "cancel asked"),
     Move(S.PENDING, S.FAILED, "claim", "rights lost"),

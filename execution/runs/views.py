@@ -14,6 +14,7 @@ from audit.selectors import allowed_by, run_events
 from core.lists import ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
+from execution.approvals.selectors import approval_of
 from execution.callbacks.state import callback_of
 from execution.models import Run, Status
 from execution.runs.events import event_view
@@ -72,6 +73,7 @@ def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
             {"event": event, "view": event_view_short(event_view(event, run))} for event in run.events.all()
         ],
         "callback": callback_of(run),
+        "approval": approval_of(run),
         "ledger": ledger,
         "allowed_by": allowed_by(ledger),
         "finished": run.status in FINAL,

@@ -1,6 +1,6 @@
 """Waiting for a caller's run."""
 
-from execution.models import Run
+from execution.models import Run, Status
 from execution.runs.selectors import run_of
 from execution.runs.states import SETTLED
 from execution.runs.waiters import WAITERS
@@ -8,6 +8,12 @@ from execution.runs.waiters import WAITERS
 
 def run_await(run: Run, persona_id: int, seconds: float) -> Run:
     """The run once it is settled, or as it is after `seconds`, or at once when too many wait already."""
-    if run.status in SETTLED or seconds <= 0 or not WAITERS.wait(run.pk, seconds):
+    # What a person has to do is not waited for.
+    if (
+        run.status in SETTLED
+        or run.status == Status.AWAITING_APPROVAL
+        or seconds <= 0
+        or not WAITERS.wait(run.pk, seconds)
+    ):
         return run
     return run_of(run.pk, persona_id)

@@ -56,6 +56,7 @@ class GrantForm(ConsoleForm):
             ("host", "an address is at hosts"),
             ("equals", "a text is one of these"),
             ("cel", "an expression in CEL is true"),
+            ("approval", "a person approves the call"),
         ],
     )
     argument = forms.CharField(
@@ -73,7 +74,9 @@ class GrantForm(ConsoleForm):
         """What the service takes."""
         given = dict(self.cleaned_data)
         kind, argument, values = given.pop("condition"), given.pop("argument"), given.pop("values")
-        if kind == "cel":
+        if kind == "approval":
+            given["conditions"] = [{"kind": kind}]
+        elif kind == "cel":
             given["conditions"] = [{"kind": kind, "expression": values.strip()}]
         elif kind:
             lines = [line.strip() for line in values.splitlines() if line.strip()]

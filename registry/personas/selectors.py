@@ -93,7 +93,9 @@ def decisions_of(persona: Persona, tools: Iterable[Tool]) -> list[Decided]:
     for tool in shown:
         if version := tool.active:
             version.tool = tool
-            resolved = ResolvedTool(version, how.get(tool.pk), book.of(persona.pk, tool.name))
+            resolved = ResolvedTool(
+                version, how.get(tool.pk), book.of(persona.pk, tool.name), tool.asks_approval
+            )
             decision = call_decide(principal, resolved)
             found.append(Decided(persona, tool, decision))
     return found
@@ -133,6 +135,6 @@ def callers_of(tool: Tool, personas: Iterable[Persona]) -> list[Decided]:
     book, found = PolicyBook([persona.pk for persona in shown], [tool.name]), []
     for principal, persona in zip(principals_supposed(shown), shown, strict=True):
         how = "by name" if persona.pk in by_name else with_package
-        resolved = ResolvedTool(version, how, book.of(persona.pk, tool.name))
+        resolved = ResolvedTool(version, how, book.of(persona.pk, tool.name), tool.asks_approval)
         found.append(Decided(persona, tool, call_decide(principal, resolved)))
     return found

@@ -17,6 +17,7 @@ _CAREFUL = (
     f"/_meta/{CONTRACT.replace('/', '~1')}/isolation",
     f"/_meta/{CONTRACT.replace('/', '~1')}/sideEffects",
     f"/_meta/{CONTRACT.replace('/', '~1')}/effects",
+    f"/_meta/{CONTRACT.replace('/', '~1')}/requiresApproval",
     "/inputSchema/required",
     "/inputSchema/properties",
 )

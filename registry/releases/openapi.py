@@ -59,6 +59,7 @@ OVERLAY: dict[str, Any] = {
         },
         "documentation": {"type": "string", "maxLength": TEXT_MAX},
         "notes": {"type": "string", "maxLength": TEXT_MAX},
+        "approval": {"type": "boolean", "description": "A person approves each call."},
     },
     "additionalProperties": False,
 }

@@ -1,4 +1,4 @@
-"""What people add to a tool without touching its release: category, tags, documentation, notes."""
+"""What people add to a tool without touching its release: category, tags, texts, approval of calls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from registry.contracts import CATEGORIES
 from registry.models import Tool
 from security.acting import By, acting
 
-MEMBERS = ("category", "tags", "documentation", "notes")
+MEMBERS = ("category", "tags", "documentation", "notes", "approval")
 TEXT_MAX = 20_000
 TAGS_MAX, TAG_MAX = 20, 40
 
@@ -25,7 +25,8 @@ def tool_overlay_edit(*, by: By, tool: Tool, overlay: Mapping[str, Any]) -> Tool
         before, row.overlay = row.overlay, kept
         own = row.active.declared.get("category", "custom") if row.active else row.category
         row.category = kept.get("category") or own
-        row.save(update_fields=["overlay", "category"])
+        row.asks_approval = kept.get("approval", False)
+        row.save(update_fields=["overlay", "category", "asks_approval"])
         record(Entry("tool.overlay_edited", actor, "tool", row.name, {"before": before, "after": kept}))
     return row
 
@@ -33,13 +34,15 @@ def tool_overlay_edit(*, by: By, tool: Tool, overlay: Mapping[str, Any]) -> Tool
 def _checked(overlay: Mapping[str, Any]) -> dict[str, Any]:
     for name in overlay:
         if name not in MEMBERS:
-            raise _wrong(str(name)[:64], "Only category, tags, documentation and notes can be edited.")
+            raise _wrong(str(name)[:64], f"Only {', '.join(MEMBERS)} can be edited.")
     category, tags = overlay.get("category", ""), overlay.get("tags", [])
     if category and category not in CATEGORIES:
         raise _wrong("category", f"One of {', '.join(CATEGORIES)}.")
     well = isinstance(tags, list) and all(isinstance(tag, str) and 1 <= len(tag) <= TAG_MAX for tag in tags)
     if not well or len(tags) > TAGS_MAX:
         raise _wrong("tags", f"At most {TAGS_MAX} tags of at most {TAG_MAX} characters.")
+    if not isinstance(overlay.get("approval", False), bool):
+        raise _wrong("approval", "true, or false.")
     for name in ("documentation", "notes"):
         text = overlay.get(name, "")
         if not isinstance(text, str) or len(text) > TEXT_MAX:

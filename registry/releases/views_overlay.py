@@ -30,6 +30,11 @@ class OverlayForm(ConsoleForm):
         widget=forms.Textarea(attrs={"rows": 6}),
         help_text="Agents read it, too.",
     )
+    approval = forms.ChoiceField(
+        label="Approval of calls",
+        required=False,
+        choices=[("", "as its contract says"), ("yes", "a person approves each call")],
+    )
     notes = forms.CharField(
         required=False,
         max_length=TEXT_MAX,
@@ -41,7 +46,7 @@ class OverlayForm(ConsoleForm):
         """As the service takes it."""
         given = self.cleaned_data
         tags = [tag.strip() for tag in given["tags"].split(",") if tag.strip()]
-        return {**given, "tags": tags}
+        return {**given, "tags": tags, "approval": given["approval"] == "yes"}
 
 
 class ToolEdit(ConsoleView):
@@ -53,7 +58,10 @@ class ToolEdit(ConsoleView):
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The form with what is there."""
         tool = tool_detail(name)
-        form = OverlayForm(initial={**tool.overlay, "tags": ", ".join(tool.overlay.get("tags", []))})
+        asks = "yes" if tool.asks_approval else ""
+        form = OverlayForm(
+            initial={**tool.overlay, "tags": ", ".join(tool.overlay.get("tags", [])), "approval": asks}
+        )
         return self.show({"tool": tool, "form": form})
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:

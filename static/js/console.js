@@ -5,6 +5,7 @@ import "./copy.js";
 import "./filters.js";
 import "./json.js";
 import "./keys.js";
+import "./approvals.js";
 import "./live.js";
 import "./menus.js";
 import "./palette.js";

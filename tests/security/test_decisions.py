@@ -31,7 +31,17 @@ def restriction(**named: Any) -> RestrictionFact:
     return RestrictionFact(**{**NO_END, "reason": "an incident", "by": "alba", **named})
 
 
-NAMES = ["token", "persona", "assignment", "pause", "version", "capabilities", "flag", "restrictions"]
+NAMES = [
+    "token",
+    "persona",
+    "assignment",
+    "pause",
+    "version",
+    "capabilities",
+    "flag",
+    "restrictions",
+    "approval",
+]
 
 
 def facts(**changed: Any) -> CallFacts:
@@ -46,6 +56,7 @@ def test_a_call_with_every_right_is_allowed_and_each_check_says_why() -> None:
     assert [check.name for check in decision.checks] == NAMES
     assert all(check.verdict == "pass" and check.reason.endswith(".") for check in decision.checks)
     assert decision.grounds == ("fetch is assigned: by name.", "Held: network:api.example.org by network:*.")
+    assert decision.asks is None
 
 
 # what changed, rule, code, reason, remedy
@@ -200,7 +211,7 @@ def test_every_rule_is_asked_also_after_a_failure_and_the_first_names_the_error(
             ),
         )
     )
-    assert [check.verdict for check in decision.checks] == ["fail"] * len(RULES)
+    assert [check.verdict for check in decision.checks] == [*["fail"] * (len(RULES) - 1), "pass"]
     assert decision.failure is not None
     assert decision.failure.code == "UNAUTHENTICATED"
 
@@ -237,3 +248,51 @@ def test_a_restriction_denies_what_needs_it_a_part_of_it_or_the_whole(
     policy = Policy(restrictions=(restriction(capability=restricted),))
     found = decide(facts(required=(needed,), grants=(GrantFact("*", None),), policy=policy))
     assert found.allowed is not denied
+
+
+CAREFUL = (GrantFact("network:*", None, ({"kind": "approval"},)),)
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict", "reason"),
+    [
+        ({}, "pass", "No approval is needed."),
+        (
+            {"asks": "its contract wants it"},
+            "ask",
+            "A person has to approve the call: its contract wants it.",
+        ),
+        ({"grants": CAREFUL}, "ask", "the grant of network:* wants it."),
+        ({"grants": (*CAREFUL, GrantFact("network", None))}, "ask", "the grant of network:* wants it."),
+        ({"grants": CAREFUL, "required": ()}, "pass", "No approval is needed."),
+        ({"asks": "an admin wants it", "approved": "bo"}, "pass", "Approved by bo."),
+    ],
+)
+def test_a_person_is_asked_where_tool_or_grant_want_it(
+    changed: dict[str, Any], verdict: str, reason: str
+) -> None:
+    decision = decide(facts(**changed))
+    last = decision.checks[-1]
+    assert (last.name, last.verdict) == ("approval", verdict)
+    assert last.reason.endswith(reason)
+    assert decision.allowed
+    assert (decision.asks is not None) == (verdict == "ask")
+
+
+@pytest.mark.parametrize(
+    ("capability", "ends", "stands"),
+    [
+        ("approved:fetch", None, True),
+        ("approved:fetch", NOW + timedelta(hours=1), True),
+        ("approved:fetch", NOW - timedelta(hours=1), False),
+        ("approved:*", None, True),
+        ("approved", None, True),
+        ("approved:other", None, False),
+        ("*", None, False),
+    ],
+)
+def test_a_grant_approves_in_advance_by_its_name_alone(
+    capability: str, ends: datetime | None, stands: bool
+) -> None:
+    grants = (GrantFact("network:*", None), GrantFact(capability, ends))
+    assert (decide(facts(asks="its contract wants it", grants=grants)).asks is None) == stands

@@ -1,0 +1,96 @@
+"""Reads requests for approval: those that wait, those that were decided, and what one of them is about."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from core.errors import NotFound
+from execution.approvals.eyes import APPROVE, eyes_of, may_decide
+from execution.models import Approval, Run
+from execution.runs.events import iso
+from security.models import User
+
+
+def approvals_waiting(person: User) -> QuerySet[Approval]:
+    """Those that wait and are the person's to decide, four eyes aside; the oldest first."""
+    rows = _rows().filter(decision="").order_by("pk")
+    return rows if person.has_perm(APPROVE) else rows.filter(delegate=person)
+
+
+def approvals_decided(person: User, count: int = 10) -> list[Approval]:
+    """The latest that are over."""
+    rows = _rows().exclude(decision="").order_by("-pk")
+    seen = rows if person.has_perm(APPROVE) else rows.filter(Q(decided_by=person) | Q(delegate=person))
+    return list(seen[:count])
+
+
+def approval_get(approval_id: UUID, person: User) -> Approval:
+    """Raises NotFound for one that is not the person's to see."""
+    approval = _rows().filter(pk=approval_id).first()
+    if approval is None or not (may_decide(person, approval) or person.has_perm("execution.view_run")):
+        raise NotFound("There is no such request for approval.")
+    return approval
+
+
+def approval_of(run: Run) -> Approval | None:
+    """The request that a run waits for, or waited for."""
+    return _rows().filter(run=run).first()
+
+
+def approval_view(approval: Approval) -> dict[str, Any]:
+    """A request as the API has it, with the exact call."""
+    run = approval.run
+    return {
+        "id": str(approval.pk),
+        "run_id": str(run.pk),
+        "persona": run.persona.name,
+        "responsible": responsible_name(run),
+        "tool": run.tool,
+        "version": run.tool_version.version,
+        "version_digest": run.tool_version.digest,
+        "arguments": run.arguments,
+        "arguments_hash": bytes(run.arguments_hash).hex(),
+        "request": run.request,
+        "why": approval.why,
+        "asked_at": iso(approval.asked_at),
+        "expires_at": iso(approval.expires_at),
+        "delegate": approval.delegate.get_username() if approval.delegate else None,
+        "decision": approval.decision or None,
+        "decided_at": iso(approval.decided_at),
+        "decided_by": approval.decided_by.get_username() if approval.decided_by else None,
+        "reason": approval.reason,
+    }
+
+
+def approval_shown(approval: Approval, person: User) -> dict[str, Any]:
+    """A request as a page shows it to a person: `eyes` says why they may not decide, where they may not."""
+    run = approval.run
+    eyes = eyes_of(person.pk, run)
+    mine = not approval.decision and may_decide(person, approval)
+    return {
+        "approval": approval,
+        "run": run,
+        "responsible": responsible_name(run),
+        "request": {name: value for name, value in run.request.items() if name != "context"},
+        "eyes": eyes if mine else None,
+        "decidable": mine and eyes.rule != "refused",
+        "mine": mine,
+    }
+
+
+def responsible_name(run: Run) -> str:
+    """Who answers for the caller."""
+    person = run.token.responsible if run.token else run.responsible
+    return person.get_username() if person else ""
+
+
+def _rows() -> QuerySet[Approval]:
+    return Approval.objects.select_related(
+        "run__tool_version",
+        "run__persona",
+        "run__token__responsible",
+        "run__responsible",
+        "delegate",
+        "decided_by",
+    )
