@@ -64,6 +64,8 @@ def test_a_persona_without_the_capability_hears_which_it_lacks(ask: Ask) -> None
 def test_from_upload_to_removal(ask: Ask, may: None) -> None:
     one = ask("POST", "/installations", packages.zipped(), status=202)
     assert (one["success"], one["status"]) == (None, "queued")
+    assert {"success", "tool_name", "version", "dependencies", "warnings", "errors"} <= set(one)
+    assert "report" not in ask("GET", "/installations")["installations"][0]
     installations_work()
     one = ask("GET", f"/installations/{one['id']}")
     assert (one["status"], one["tool_name"], one["version"]) == ("awaiting_review", "greetings", "1.0.0")
