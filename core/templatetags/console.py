@@ -1,6 +1,7 @@
 """Template tags and filters that every page of the console has (a builtin of the engine)."""
 
 import functools
+import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -15,6 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+
+from toolhub_sdk.lint.invisible import INVISIBLE
 
 register = template.Library()
 register.filter(intcomma)
@@ -262,8 +265,12 @@ def as_hex(value: bytes | memoryview | None) -> str:
 
 @register.filter
 def json_pretty(value: Any) -> str:
-    """JSON on many lines, cut after 12,000 characters so that a page stays small; says so."""
+    r"""JSON on many lines, cut after 12,000 characters so that a page stays small; says so.
+
+    What nobody would see, or what turns the direction of a text, is written as JSON can write it: \u202e.
+    """
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    text = INVISIBLE.sub(lambda found: json.dumps(found.group())[1:-1], text)
     if len(text) <= SHOWN_CHARACTERS:
         return text
     return f"{text[:SHOWN_CHARACTERS]}\n… {len(text) - SHOWN_CHARACTERS} more characters"
@@ -271,8 +278,9 @@ def json_pretty(value: Any) -> str:
 
 @register.filter
 def json_line(value: Any) -> str:
-    """JSON on one line, for a default value in a table."""
-    return orjson.dumps(value).decode()
+    """JSON on one line, for a default value in a table; as above."""
+    text = orjson.dumps(value).decode()
+    return INVISIBLE.sub(lambda found: json.dumps(found.group())[1:-1], text)
 
 
 @register.filter
