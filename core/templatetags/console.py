@@ -160,7 +160,7 @@ def copy(value: object, what: str) -> SafeString:
 @register.simple_tag
 def copy_json(value: Any, what: str) -> SafeString:
     """A button that copies the whole JSON value, or nothing where a page would grow too large by it."""
-    text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    text = _json(value, orjson.OPT_INDENT_2)
     return copy(text, what) if len(text) <= SHOWN_CHARACTERS else SafeString("")
 
 
@@ -269,8 +269,7 @@ def json_pretty(value: Any) -> str:
 
     What nobody would see, or what turns the direction of a text, is written as JSON can write it: \u202e.
     """
-    text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    text = INVISIBLE.sub(lambda found: json.dumps(found.group())[1:-1], text)
+    text = _json(value, orjson.OPT_INDENT_2)
     if len(text) <= SHOWN_CHARACTERS:
         return text
     return f"{text[:SHOWN_CHARACTERS]}\n… {len(text) - SHOWN_CHARACTERS} more characters"
@@ -279,7 +278,11 @@ def json_pretty(value: Any) -> str:
 @register.filter
 def json_line(value: Any) -> str:
     """JSON on one line, for a default value in a table; as above."""
-    text = orjson.dumps(value).decode()
+    return _json(value)
+
+
+def _json(value: Any, option: int = 0) -> str:
+    text = orjson.dumps(value, option=option).decode()
     return INVISIBLE.sub(lambda found: json.dumps(found.group())[1:-1], text)
 
 
