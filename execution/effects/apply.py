@@ -21,6 +21,8 @@ Write = Callable[[Outcome, Apply], bool]
 
 def has_effects(run: Run, outcome: Outcome) -> bool:
     """Whether something follows from the outcome beside itself."""
+    if "hook" in run.request:  # it was no call of the tool
+        return False
     return bool(outcome.memory) or "effects" in run.tool_version.extras
 
 
