@@ -12,6 +12,7 @@ class ExecutionConfig(AppConfig):
         from core.outbox.kinds import kind_register  # noqa: PLC0415
         from execution.approvals.notify import ApprovalMail, ApprovalWebhook  # noqa: PLC0415
         from execution.callbacks.kind import RunOutcome  # noqa: PLC0415
+        from execution.memory.webhooks import SessionEventSent  # noqa: PLC0415
         from execution.needs import open_runs, schedules  # noqa: PLC0415
         from execution.runners.trial import trials_register  # noqa: PLC0415
         from registry.releases.affected import need_register  # noqa: PLC0415
@@ -19,6 +20,7 @@ class ExecutionConfig(AppConfig):
         kind_register(RunOutcome())
         kind_register(ApprovalWebhook())
         kind_register(ApprovalMail())
+        kind_register(SessionEventSent())
         trials_register()
         need_register(open_runs)
         need_register(schedules)

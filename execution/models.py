@@ -50,6 +50,12 @@ class Run(models.Model):
     origin = models.ForeignKey(
         "self", on_delete=models.PROTECT, related_name="repeats", null=True, db_index=False
     )
+    # The run that this one follows from, the first of them all, and how many lie between, this one counted.
+    parent = models.ForeignKey(
+        "self", on_delete=models.PROTECT, related_name="children", null=True, db_index=False
+    )
+    root = models.UUIDField(null=True)
+    depth = models.PositiveSmallIntegerField(default=0, db_default=0)
     tool_version = models.ForeignKey(ToolVersion, on_delete=models.PROTECT, related_name="runs")
     tool = models.CharField(max_length=64)
     status = models.CharField(max_length=20, choices=[(s.value, s.value) for s in Status])
@@ -117,6 +123,8 @@ class Run(models.Model):
                 name="run_in_session",
                 condition=models.Q(status="completed") & ~models.Q(session=""),
             ),
+            models.Index(fields=["parent"], name="run_parent", condition=models.Q(parent__isnull=False)),
+            models.Index(fields=["root"], name="run_root", condition=models.Q(root__isnull=False)),
             models.Index(fields=["origin"], name="run_origin", condition=models.Q(origin__isnull=False)),
         )
 

@@ -14,12 +14,12 @@ from execution.callbacks.api import RunRedeliver
 from execution.decisions.api import DecisionSimulate
 from execution.dynamic.api import ToolSchema
 from execution.memory.api import LoopDetail, MemoryItem, MemoryKeys, SessionDetail, Sessions
+from execution.memory.api_events import SessionEvents, WebhookDetail, Webhooks
 from execution.operations.api import Execute
 from execution.retry.api import RetryPolicies
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
 from execution.runs.api_again import RunCleanup, RunReplay, RunRetry
 from registry.api import ToolDetail, ToolList
-from registry.api_versions import ToolVersions
 from registry.config.api import PackageConfig
 from registry.installations.api import (
     InstallationApprove,
@@ -51,7 +51,6 @@ urlpatterns = [
     path("tools", ToolList.as_view(), name="api_tools"),
     path("tools/<str:name>", ToolDetail.as_view(), name="api_tool"),
     path("tools/<str:name>/overlay", ToolOverlay.as_view(), name="api_tool_overlay"),
-    path("tools/<str:name>/versions", ToolVersions.as_view(), name="api_tool_versions"),
     path("tools/<str:name>/schema", ToolSchema.as_view(), name="api_tool_schema"),
     path("tools/<str:name>/execute", ToolExecute.as_view(), name="api_tool_execute"),
     path("installations", Installations.as_view(), name="api_installations"),
@@ -64,7 +63,10 @@ urlpatterns = [
     path("memory/<str:scope>/<path:key>", MemoryItem.as_view(), name="api_memory_item"),
     path("sessions", Sessions.as_view(), name="api_sessions"),
     path("sessions/<str:session_id>", SessionDetail.as_view(), name="api_session"),
+    path("sessions/<str:session_id>/events", SessionEvents.as_view(), name="api_session_events"),
     path("sessions/<str:session_id>/loops/<str:loop_id>", LoopDetail.as_view(), name="api_session_loop"),
+    path("webhooks", Webhooks.as_view(), name="api_webhooks"),
+    path("webhooks/<int:pk>", WebhookDetail.as_view(), name="api_webhook"),
     path("retry-policies", RetryPolicies.as_view(), name="api_retry_policies"),
     path("packages", Packages.as_view(), name="api_packages"),
     path("packages/<str:name>", PackageDetail.as_view(), name="api_package"),

@@ -340,6 +340,13 @@ WAIT_MAX_S = 120
 LEASE_S = env.integer(
     "TOOLHUB_LEASE_S", 30, "Lease of a run, in seconds; a beat comes every sixth of it.", least=3, most=3600
 )
+CASCADE_RUNS_MAX = env.integer(
+    "TOOLHUB_CASCADE_RUNS_MAX",
+    100,
+    "Runs that may follow from one by cascades and compensations.",
+    least=1,
+    most=100_000,
+)
 SESSION_HOURS = env.integer(
     "TOOLHUB_SESSION_HOURS",
     24,

@@ -8,8 +8,9 @@ from typing import Any
 from execution.dynamic.keep import is_dynamic, schema_kept
 from execution.models import Run, Status
 from execution.runs.checks import call_check
+from execution.runs.refusals import refusal_record
 from execution.runs.requests import CallRequest
-from execution.runs.services import Manner, refusal_record, run_submit
+from execution.runs.services import Manner, run_submit
 from execution.runs.waiting import run_await
 from security.principals import PersonaPrincipal
 

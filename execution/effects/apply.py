@@ -5,12 +5,20 @@ from collections.abc import Callable
 
 from core.errors import ToolHubError, error_object
 from core.failpoints import failpoint
+from execution.effects.children import child_submit
 from execution.effects.plan import plan_make
-from execution.effects.steps import Changed, Failed, Plan
+from execution.effects.steps import OWN, Changed, Compensation, Failed, Plan, Step
+from execution.memory.events import session_event_add
 from execution.memory.places import Place, place_of
 from execution.memory.store import memory_read, same, spaces_lock, value_put
 from execution.models import Run, Status
-from execution.runs.events import EFFECT_APPLIED, EFFECT_FAILED, EFFECT_TAKEN_BACK, event_next
+from execution.runs.events import (
+    EFFECT_APPLIED,
+    EFFECT_COMPENSATED,
+    EFFECT_FAILED,
+    EFFECT_TAKEN_BACK,
+    event_next,
+)
 from execution.runs.outcomes import Outcome
 
 # So often it is planned anew because others changed the same values.
@@ -20,10 +28,8 @@ Write = Callable[[Outcome, Apply], bool]
 
 
 def has_effects(run: Run, outcome: Outcome) -> bool:
-    """Whether something follows from the outcome beside itself."""
-    if "hook" in run.request:  # it was no call of the tool
-        return False
-    return bool(outcome.memory) or "effects" in run.tool_version.extras
+    """Whether something may follow from the outcome beside itself. A hook's run has no effects."""
+    return bool(outcome.memory) or ("effects" in run.tool_version.extras and "hook" not in run.request)
 
 
 def effects_write(run: Run, outcome: Outcome, write: Write) -> bool:
@@ -42,7 +48,7 @@ def effects_write(run: Run, outcome: Outcome, write: Write) -> bool:
         except Changed:
             tries += 1
             if tries >= TRIES:
-                failed[plan.steps[0].index] = "Others changed the same memory again and again."
+                failed[plan.steps[0].which.index] = "Others changed the same memory again and again."
 
 
 def outcome_of(plan: Plan, outcome: Outcome) -> Outcome:
@@ -50,7 +56,8 @@ def outcome_of(plan: Plan, outcome: Outcome) -> Outcome:
     fault = plan.fault
     if fault is None:
         return outcome
-    said = f"Effect {fault.index + 1} failed: {fault.reason}" if fault.index >= 0 else fault.reason
+    which = fault.which
+    said = fault.reason if which.index == OWN else f"Effect {which.index + 1} failed: {fault.reason}"
     if outcome.error is not None:
         # The tool's own error is the cause that a caller has to know.
         return dataclasses.replace(outcome, warnings=(*outcome.warnings, said))
@@ -65,12 +72,18 @@ def _applying(plan: Plan, run: Run) -> Apply:
     def apply(locked: Run) -> None:
         if plan.scopes:
             _memory_change(plan, place)
+        kept = {id(step) for step in plan.kept}
         for step in plan.steps:
-            event_next(locked, EFFECT_APPLIED, step.named())
+            data = step.which.named()
+            if id(step) in kept:
+                data |= _carry_out(step, place, run)
+            event_next(locked, EFFECT_APPLIED, data)
         if plan.fault:
             event_next(locked, EFFECT_FAILED, plan.fault.named())
         for step in plan.taken_back:
-            event_next(locked, EFFECT_TAKEN_BACK, step.named())
+            event_next(locked, EFFECT_TAKEN_BACK, step.which.named())
+        for compensation in plan.compensations:
+            event_next(locked, EFFECT_COMPENSATED, _compensate(compensation))
         failpoint("effects.before")
 
     return apply
@@ -86,4 +99,30 @@ def _memory_change(plan: Plan, place: Place) -> None:
             try:
                 value_put(spaces[change.scope], change.key, change.value)
             except ToolHubError as error:
-                raise Failed(step.index, error.message) from error
+                raise Failed(step.which.index, error.message) from error
+
+
+def _carry_out(step: Step, place: Place, run: Run) -> dict[str, str]:
+    """Sends the event, or submits the run; what the run's own event tells of it beside."""
+    if step.notice:
+        session_event_add(place, step.notice.name, step.notice.payload, run_id=run.pk, tool=run.tool)
+        return {"event": step.notice.name}
+    if step.child:
+        try:
+            child = child_submit(step.child)
+        except ToolHubError as error:
+            raise Failed(step.which.index, error.message) from error
+        return {"tool": child.tool, "run": str(child.pk)}
+    return {}
+
+
+def _compensate(compensation: Compensation) -> dict[str, object]:
+    """Submits the run that undoes an effect; its failure is told, and the rest goes on."""
+    told: dict[str, object] = dict(compensation.which.named())
+    if compensation.child is None:
+        return {**told, "failed": compensation.reason}
+    try:
+        child = child_submit(compensation.child)
+    except ToolHubError as error:
+        return {**told, "failed": error.message}
+    return {**told, "tool": child.tool, "run": str(child.pk)}

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from execution.effects.children import Child
 from execution.memory.changes import Change
 
 # What a tool changed by itself comes before the effects of its contract.
@@ -11,37 +12,59 @@ OWN = -1
 
 
 @dataclass(frozen=True)
-class Step:
-    """One effect with its values. `index` is its place in the contract; OWN for the tool's own changes."""
+class Which:
+    """Names one effect: its place in the contract (OWN for the tool's own changes), type and description."""
 
     index: int
     kind: str
     description: str
-    reversible: bool = True
-    changes: tuple[Change, ...] = ()
 
     def named(self) -> dict[str, Any]:
-        """What a run's event says of it."""
+        """What a run's event and an error say of it; effects are counted from 1."""
         return {"effect": self.index + 1, "type": self.kind, "description": self.description}
+
+
+OWN_CHANGES = Which(OWN, "memory", "What the tool changed in memory.")
+
+
+@dataclass(frozen=True)
+class Notice:
+    """An event for the session's stream and the persona's webhooks."""
+
+    name: str
+    payload: Any
+
+
+@dataclass(frozen=True)
+class Step:
+    """One effect with its values: changes of memory, an event, or a run."""
+
+    which: Which
+    reversible: bool = True
+    changes: tuple[Change, ...] = ()
+    notice: Notice | None = None
+    child: Child | None = None
 
 
 @dataclass(frozen=True)
 class Fault:
     """The effect that could not be carried out, and why."""
 
-    index: int
-    kind: str
-    description: str
+    which: Which
     reason: str
 
     def named(self) -> dict[str, Any]:
         """What a run's event and the error say of it."""
-        return {
-            "effect": self.index + 1,
-            "type": self.kind,
-            "description": self.description,
-            "reason": self.reason,
-        }
+        return {**self.which.named(), "reason": self.reason}
+
+
+@dataclass(frozen=True)
+class Compensation:
+    """The tool that undoes an effect that was taken back; where it may not be called, why."""
+
+    which: Which
+    child: Child | None
+    reason: str = ""
 
 
 @dataclass
@@ -54,6 +77,7 @@ class Plan:
 
     steps: list[Step] = field(default_factory=list)
     fault: Fault | None = None
+    compensations: list[Compensation] = field(default_factory=list)
     expected: Mapping[tuple[str, str], Any] = field(default_factory=dict)
 
     @property
@@ -69,6 +93,10 @@ class Plan:
     def scopes(self) -> set[str]:
         of_steps = {change.scope for step in self.kept for change in step.changes}
         return of_steps | {scope for scope, _ in self.expected}
+
+
+class Unworkable(Exception):
+    """An effect cannot be worked out. The text says why."""
 
 
 class Changed(Exception):

@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
+from core.clock import uuid7
 from core.fields import CanonicalJSONField
 from security.models import Persona
 
@@ -22,6 +23,8 @@ class Session(models.Model):
     name = models.CharField(max_length=128)
     created_at = models.DateTimeField(default=timezone.now)
     last_at = models.DateTimeField(default=timezone.now, db_index=True)
+    # How many events the session has; guarded by the row's lock.
+    events_count = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["persona", "name"], name="session_once"),)
@@ -69,3 +72,49 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class SessionEvent(models.Model):
+    """Something that a run told the session: a name and a payload, in order."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events", db_index=False)
+    seq = models.PositiveIntegerField()
+    name = models.CharField(max_length=120)
+    # null is a payload, too.
+    payload = CanonicalJSONField(null=True)
+    run_id = models.UUIDField()
+    tool = models.CharField(max_length=64)
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        ordering = ("seq",)
+        constraints = (models.UniqueConstraint(fields=["session", "seq"], name="session_event_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.seq} {self.name}"
+
+
+class Webhook(models.Model):
+    """An address that gets a persona's session events, as far as one of the `events` names them: the name
+    itself, or its beginning and `*`.
+    """
+
+    persona = models.ForeignKey(Persona, on_delete=models.CASCADE, related_name="webhooks")
+    url = models.CharField(max_length=2000)
+    events = CanonicalJSONField(default=list)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class WebhookCall(models.Model):
+    """One session event for one webhook; the subject of its delivery."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    event = models.ForeignKey(SessionEvent, on_delete=models.CASCADE, related_name="calls")
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="calls")
+
+    def __str__(self) -> str:
+        return f"{self.event} to {self.webhook}"

@@ -64,6 +64,51 @@ SESSIONS: dict[str, Any] = {
         "next": {"type": ["string", "null"], "description": "Give it as `after` for the next page."},
     },
 }
+EVENT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "seq": {"type": "integer"},
+        "event": {"type": "string"},
+        "payload": {},
+        "tool": {"type": "string"},
+        "run_id": {"type": "string", "format": "uuid"},
+        "at": _TIME,
+    },
+}
+EVENTS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "events": {"type": "array", "items": EVENT},
+        "next": {"type": ["integer", "null"], "description": "Give it as `after` for the next page."},
+    },
+}
+AFTER_SEQ = OpenApiParameter("after", int, description="Only events after this number.")
+WEBHOOK_NEW: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "url": {"type": "string", "minLength": 1, "maxLength": 2000},
+        "events": {
+            "type": "array",
+            "description": "Names of events, each exactly or by its beginning and *.",
+            "items": {"type": "string", "minLength": 1, "maxLength": 120},
+            "minItems": 1,
+            "maxItems": 50,
+            "uniqueItems": True,
+        },
+    },
+    "required": ["url", "events"],
+    "additionalProperties": False,
+}
+WEBHOOK: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer"},
+        "url": {"type": "string"},
+        "events": {"type": "array", "items": {"type": "string"}},
+        "created_at": _TIME,
+    },
+}
+WEBHOOKS = {"type": "object", "properties": {"webhooks": {"type": "array", "items": WEBHOOK}}}
 AFTER = OpenApiParameter("after", str, description="The `next` of the page before.")
 
 

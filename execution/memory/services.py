@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from audit.ledger import Entry, record
 from core.actors import Actor
-from execution.memory.models import Scope, Session, Space
+from execution.memory.models import Scope, Session, SessionEvent, Space
 from execution.memory.places import Place
 from execution.memory.store import ABSENT, memory_read, session_touch, spaces_lock, value_put
 from execution.memory.values import key_check, scope_check
@@ -73,7 +73,7 @@ def _named(place: Place, **more: str) -> dict[str, str]:
 
 
 def memory_expire() -> int:
-    """The steward's duty: removes the memory of sessions that are over, and sessions long over; how many."""
+    """The steward's duty: removes what sessions that are over remember, and old sessions and events."""
     with transaction.atomic():
         skip = Space.objects.select_for_update(skip_locked=True) if _skips() else Space.objects.all()
         over = list(skip.filter(expires_at__lte=Now()).values_list("pk", flat=True)[:BATCH])
@@ -81,7 +81,9 @@ def memory_expire() -> int:
         kept = timedelta(days=settings.PAYLOAD_DAYS)
         old = list(Session.objects.filter(last_at__lt=Now() - kept).values_list("pk", flat=True)[:BATCH])
         Session.objects.filter(pk__in=old).delete()
-    return len(over) + len(old)
+        aged = list(SessionEvent.objects.filter(at__lt=Now() - kept).values_list("pk", flat=True)[:BATCH])
+        SessionEvent.objects.filter(pk__in=aged).delete()
+    return len(over) + len(old) + len(aged)
 
 
 def _skips() -> bool:

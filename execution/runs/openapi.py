@@ -31,6 +31,7 @@ METADATA: dict[str, Any] = {
         "audit_leaf": {"type": ["string", "null"]},
         "warnings": {"type": "array", "items": {"type": "string"}},
         "origin": {**_ID, "description": "The run that this one repeats."},
+        "parent_run_id": {**_ID, "description": "The run that this one follows from."},
         "callback": CALLBACK,
         "payload_expired_at": {**_TIME, "description": "When arguments and result were removed with age."},
     },
@@ -92,8 +93,20 @@ RUN_RESULT: dict[str, Any] = {
         **RESULT["properties"],
         "attempts": {"type": "array", "items": ATTEMPT},
         "preconditions": PRECONDITIONS,
+        "children": {
+            "type": "array",
+            "description": "Runs that follow from it: cascades and compensations.",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "run_id": {"type": "string", "format": "uuid"},
+                    "tool": {"type": "string"},
+                    "status": {"type": "string"},
+                },
+            },
+        },
     },
-    "required": [*RESULT["required"], "attempts", "preconditions"],
+    "required": [*RESULT["required"], "attempts", "preconditions", "children"],
 }
 CALL: dict[str, Any] = {
     "title": "Call",
@@ -192,7 +205,7 @@ _FAILURE = {
     "suggestions": ["Ask for less, or allow more time."],
     "details": {},
 }
-_RESULTS = {
+_RESULTS: dict[str, dict[str, Any]] = {
     "success": {"success": True, "data": {"text": "hello"}, "error": None, "metadata": _DONE},
     "failure": {
         "success": False,
@@ -219,7 +232,9 @@ RESULT_ANSWER = OpenApiResponse(
 _RUN_ANSWER = OpenApiResponse(
     RUN_RESULT,
     description="The run's result, its attempts and preconditions.",
-    examples=_results("success", "failure", "not finished", status=200, attempts=[], preconditions=None),
+    examples=_results(
+        "success", "failure", "not finished", status=200, attempts=[], preconditions=None, children=[]
+    ),
 )
 ACCEPTED_ANSWER = OpenApiResponse(
     RESULT,

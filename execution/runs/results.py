@@ -35,14 +35,19 @@ def metadata_of(run: Run) -> dict[str, Any]:
         "audit_leaf": bytes(run.outcome_leaf).hex() if run.outcome_leaf else None,
         "warnings": run.warnings,
         "origin": str(run.origin_id) if run.origin_id else None,
+        "parent_run_id": str(run.parent_id) if run.parent_id else None,
         "payload_expired_at": iso(run.payload_expired_at),
     }
 
 
 def run_view(run: Run) -> dict[str, Any]:
-    """A run as its caller reads it: the result, each attempt, and what was checked before them."""
+    """A run as its caller reads it: the result, its attempts and preconditions, and runs that follow."""
     attempts = [_attempt_view(one) for one in run.attempts.all()]
-    return {**envelope(run), "attempts": attempts, "preconditions": run.preconditions}
+    children = [
+        {"run_id": str(pk), "tool": tool, "status": status}
+        for pk, tool, status in run.children.order_by("pk").values_list("pk", "tool", "status")
+    ]
+    return {**envelope(run), "attempts": attempts, "preconditions": run.preconditions, "children": children}
 
 
 def _attempt_view(attempt: Attempt) -> dict[str, Any]:

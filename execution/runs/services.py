@@ -4,13 +4,11 @@ import contextlib
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from audit.denials import denial_record
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import ToolHubError
@@ -25,10 +23,10 @@ from execution.runs.accept import Accepted, accept_finished, accept_pending, run
 from execution.runs.begin import Refused, begin_accepted, begin_new
 from execution.runs.checks import Refuse, call_check, key_check
 from execution.runs.claim import Lease
-from execution.runs.entries import refused_entry
 from execution.runs.events import CANCEL_ASKED, event_add
 from execution.runs.finish import outcome_write
 from execution.runs.outcomes import failure
+from execution.runs.refusals import refusal_record
 from execution.runs.requests import CallRequest, at_once_of
 from execution.runs.states import FINAL
 from execution.runs.worker import run_carry_out
@@ -71,7 +69,7 @@ def run_submit(
     accepted = Accepted(
         principal=principal,
         version=checked.found.version,
-        request=checked.request,
+        request=request,
         bounds=checked.bounds,
         arguments=checked.arguments,
         warnings=checked.warnings,
@@ -101,14 +99,6 @@ def _refused(refuse: Refuse, tool: str) -> Iterator[None]:
     except ToolHubError as error:
         refuse(tool, error, {"errors": []})
         raise
-
-
-def refusal_record(principal: PersonaPrincipal, tool: str, error: ToolHubError, why: dict[str, Any]) -> None:
-    """Lets the ledger hear of a call that was refused."""
-    entry = refused_entry(principal, tool, error.code, why)
-    # Names that do not exist are without number: their refusals are counted together.
-    counted_as = "" if error.code in {"TOOL_NOT_FOUND", "VERSION_NOT_FOUND"} else tool[:64]
-    denial_record(entry, persona=principal.persona, tool=counted_as, code=error.code)
 
 
 def _earlier_run(accepted: Accepted) -> Run | None:

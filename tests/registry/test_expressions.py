@@ -61,3 +61,46 @@ def test_names_of_macros_and_words_in_texts_are_no_variables() -> None:
         {**EFFECT, "expression": "current.filter(one, one.url != 'value (x, y)') + [{'url': result.url}]"}
     ]
     assert manifest_problems(made) == []
+
+
+STATE = {"type": "state_change", "description": "A.", "state": "n"}
+NOTICE = {"type": "notification", "description": "N.", "event": "e"}
+UNFIT = [
+    ({**STATE, "change": "set"}, "value"),
+    ({**STATE, "change": "set", "value": 1, "expression": "1"}, "expression"),
+    ({**STATE, "change": "clear", "value": 1}, "value"),
+    ({**STATE, "change": "clear", "expression": "1"}, "expression"),
+    ({**STATE, "change": "increment", "value": "1"}, "value"),
+    ({**STATE, "change": "decrement", "value": True}, "value"),
+    (EFFECT, "value"),
+    ({**EFFECT, "operation": "update"}, "value"),
+    ({**EFFECT, "value": 1, "expression": "1"}, "expression"),
+    ({**EFFECT, "operation": "delete", "value": 1}, "value"),
+    ({**EFFECT, "operation": "delete", "keep": 1}, "keep"),
+    ({**EFFECT, "value": [], "keep": 0}, "keep"),
+    ({**NOTICE, "payload": 1, "expression": "1"}, "expression"),
+    ({**NOTICE, "reversible": True}, "reversible"),
+]
+
+
+@pytest.mark.parametrize(("effect", "member"), UNFIT)
+def test_members_of_effects_belong_together(effect: dict[str, Any], member: str) -> None:
+    (problem,) = manifest_problems(changed(f"{HERE}/effects", [effect]))
+    assert problem.pointer == f"{HERE}/effects/0/{member}"
+    assert problem.remedy
+
+
+GOOD_EFFECTS = [
+    {**STATE, "change": "increment"},
+    {**STATE, "change": "decrement", "value": 2.5},
+    {**STATE, "change": "set", "value": None},
+    {**STATE, "change": "clear"},
+    {**EFFECT, "operation": "delete"},
+    NOTICE,
+    {**NOTICE, "reversible": False},
+    {"type": "cascade", "description": "D.", "tool": "warn"},
+]
+
+
+def test_all_forms_of_effects_are_taken() -> None:
+    assert manifest_problems(changed(f"{HERE}/effects", GOOD_EFFECTS)) == []

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolhub_sdk.checks.effects import effect_problems
 from toolhub_sdk.checks.engine import compiled
 from toolhub_sdk.checks.form import form_problems
 from toolhub_sdk.checks.names import RESERVED, is_package_path, is_version_range
@@ -106,6 +107,7 @@ def tool_problems(definition: Mapping[str, Any], at: str = "") -> Iterator[Probl
     here = f"{at}/_meta/{pointer([CONTRACT])[1:]}"
     if not bad:
         yield from _example_problems(schemas, contract.get("examples", []), f"{here}/examples")
+    yield from effect_problems(contract.get("effects", []), f"{here}/effects")
     if "documentation" in contract and not is_package_path(contract["documentation"]):
         yield _path_problem(f"{here}/documentation")
     for index, host in enumerate(contract.get("network", {}).get("allow", [])):

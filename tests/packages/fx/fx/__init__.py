@@ -3,6 +3,16 @@
 `python -m toolhub_sdk manifest tests/packages/fx` writes toolhub.json anew.
 """
 
+from fx.changing import (
+    fx_abc,
+    fx_api_fail,
+    fx_casc,
+    fx_clear,
+    fx_decrement,
+    fx_hist,
+    fx_increment,
+    fx_set,
+)
 from fx.failing import fx_fail
 from fx.remembering import fx_mem_read, fx_mem_write
 from fx.requiring import fx_ctx, fx_dep, fx_pre
@@ -17,4 +27,20 @@ PACKAGE = Package(
     author="ToolHub",
 )
 
-__all__ = ["PACKAGE", "fx_ctx", "fx_dep", "fx_fail", "fx_mem_read", "fx_mem_write", "fx_pre"]
+__all__ = [
+    "PACKAGE",
+    "fx_abc",
+    "fx_api_fail",
+    "fx_casc",
+    "fx_clear",
+    "fx_ctx",
+    "fx_decrement",
+    "fx_dep",
+    "fx_fail",
+    "fx_hist",
+    "fx_increment",
+    "fx_mem_read",
+    "fx_mem_write",
+    "fx_pre",
+    "fx_set",
+]

@@ -1,0 +1,88 @@
+"""Runs that follow from another: cascades and compensations, under the same persona, checked as any call."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from core.errors import ToolHubError
+from execution.approvals.ask import approval_ask
+from execution.models import Run
+from execution.runs.accept import Accepted, accept_pending
+from execution.runs.checks import call_check
+from execution.runs.gates import rights_of
+from execution.runs.refusals import refusal_record
+from execution.runs.requests import CallRequest
+from security.decisions import Check
+
+DEPTH_MAX = 8
+_CARRIED = ("context", "context_data", "hints")
+
+
+@dataclass(frozen=True)
+class Child:
+    """A call that may be made as a child; `asks` is the check that wants a person's approval, if any."""
+
+    accepted: Accepted
+    asks: Check | None
+
+
+def child_check(run: Run, tool: str, arguments: Mapping[str, Any]) -> Child:
+    """A call of another tool that would be accepted now, as a child of the run.
+
+    Outside of any transaction: conditions of grants are CEL. Raises ToolHubError where it is refused; the
+    ledger hears of that.
+    """
+    rights = rights_of(run)
+    if rights is None:
+        raise ToolHubError("Nobody answers for this run any more.", code="PERMISSION_DENIED")
+    principal, state = rights
+    refuse = functools.partial(refusal_record, principal)
+    try:
+        if state == "revoked":
+            raise ToolHubError("The token that the run came with was revoked.", code="PERMISSION_DENIED")
+        _bounds_check(run)
+    except ToolHubError as error:
+        refuse(tool, error, {"parent": str(run.pk)})
+        raise
+    request = CallRequest(
+        arguments=dict(arguments),
+        parent=run.pk,
+        root=run.root or run.pk,
+        depth=run.depth + 1,
+        **{name: run.request[name] for name in _CARRIED if name in run.request},
+    )
+    checked = call_check(principal, tool, request, refuse=refuse)
+    accepted = Accepted(
+        principal=principal,
+        version=checked.found.version,
+        request=request,
+        bounds=checked.bounds,
+        arguments=checked.arguments,
+        warnings=checked.warnings,
+        grounds=checked.decision.grounds,
+    )
+    return Child(accepted, checked.decision.asks)
+
+
+def _bounds_check(run: Run) -> None:
+    """Chains of runs end somewhere. Raises ToolHubError RESOURCE_EXCEEDED."""
+    if run.depth >= DEPTH_MAX:
+        message = f"Runs follow from each other at most {DEPTH_MAX} deep."
+        raise ToolHubError(message, code="RESOURCE_EXCEEDED")
+    most = settings.CASCADE_RUNS_MAX
+    if Run.objects.filter(root=run.root or run.pk).count() >= most:
+        message = f"At most {most} runs may follow from one."
+        raise ToolHubError(message, code="RESOURCE_EXCEEDED")
+
+
+def child_submit(child: Child) -> Run:
+    """Accepts the child in the caller's transaction: it waits for a worker, or for an approval.
+
+    Raises Overloaded.
+    """
+    if child.asks is not None:
+        return approval_ask(child.accepted, child.asks)
+    return accept_pending(child.accepted, inline=False)

@@ -1,0 +1,207 @@
+"""Cascades and compensations: runs that follow from a run, checked as any call, bounded in depth and number."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models.functions import Now
+from django.test import Client
+
+from audit.models import Event
+from core.errors import Overloaded
+from execution.effects import apply
+from execution.models import Run, Status
+from execution.runs import worker
+from execution.runs.invariants import invariants_check
+from execution.runs.worker import queue_work
+from registry.models import Package
+from registry.services import assignment_delete
+from security.models import Token, User
+from security.services import token_revoke
+from tests.execution.effects.conftest import (
+    Perform,
+    cascade,
+    memory,
+    notice,
+    notices,
+    remembered,
+    state,
+    told,
+)
+from tests.execution.fixtures import Declare
+
+pytestmark = pytest.mark.django_db
+
+
+def work() -> None:
+    Run.objects.filter(status=Status.PENDING).update(due_at=Now() - timedelta(seconds=1))
+    queue_work("default")
+
+
+def child() -> Run:
+    return Run.objects.get(parent__isnull=False)
+
+
+def test_a_cascade_is_a_child_run_with_mapped_arguments(
+    perform: Perform, client: Client, token_text: str
+) -> None:
+    wanted = cascade(
+        "fx_wrap", condition="result.size > 1", arguments={"value": "result.names + [arguments.value.size]"}
+    )
+    answer = perform(wanted, value={"size": 2, "names": ["a"]}, context={"session_id": "s", "task_id": "t"})
+    one = child()
+    assert (one.status, one.arguments, one.depth) == (Status.PENDING, {"value": ["a", 2]}, 1)
+    assert (str(one.parent_id), one.root) == (answer["metadata"]["run_id"], one.parent_id)
+    assert (one.session, one.request["context"]["task_id"]) == ("s", "t")
+    work()
+    headers = {"HTTP_AUTHORIZATION": f"Bearer {token_text}"}
+    read = client.get(f"/api/v1/runs/{one.pk}", **headers).json()  # type: ignore[arg-type]
+    assert read["data"] == {"value": ["a", 2], "length": 2}
+    assert read["metadata"]["parent_run_id"] == answer["metadata"]["run_id"]
+    parent = client.get(f"/api/v1/runs/{one.parent_id}", **headers).json()  # type: ignore[arg-type]
+    assert parent["children"] == [{"run_id": str(one.pk), "tool": "fx_wrap", "status": "completed"}]
+    assert parent["metadata"]["parent_run_id"] is None
+    applied = Run.objects.get(pk=one.parent_id).events.get(kind="EFFECT_APPLIED").data
+    assert (applied["tool"], applied["run"]) == ("fx_wrap", str(one.pk))
+    assert invariants_check().faults == {}
+
+
+def test_a_cascade_whose_condition_does_not_hold_calls_nobody(perform: Perform) -> None:
+    assert perform(cascade("fx_wrap", condition="result > 1"), value=1)["success"] is True
+    assert Run.objects.count() == 1
+    assert told() == []
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    (cascade("nothing"), "There is no tool"),
+    (cascade("fx_wrap", arguments={"wrong": "1"}), "do not fit"),
+    (cascade("fx_wrap", condition="result.missing"), "The condition failed"),
+    (cascade("fx_wrap", condition="1"), "neither true nor false"),
+    (cascade("fx_wrap", arguments={"value": "1 / 0"}), "ZeroDivisionError"),
+    (cascade("fx_capable"), "file:read:tmp"),
+]
+
+
+@pytest.mark.parametrize(("bad", "why"), REFUSED)
+def test_a_cascade_that_may_not_be_fails_the_effect(perform: Perform, bad: dict[str, Any], why: str) -> None:
+    answer = perform(state("a", value=1), cascade("fx_echo", arguments={"value": "1"}), bad)
+    assert answer["error"]["code"] == "EFFECT_FAILED"
+    assert why in answer["error"]["details"]["reason"]
+    assert remembered() == {}
+    assert Run.objects.count() == 1
+    assert told()[-2:] == [("TAKEN_BACK", 2), ("TAKEN_BACK", 1)]
+
+
+def test_a_refused_cascade_stands_in_the_ledger(perform: Perform) -> None:
+    perform(cascade("fx_capable"))
+    entry = Event.objects.get(kind="run.refused")
+    assert '"CAPABILITY_MISSING"' in entry.canonical
+
+
+def test_a_tool_that_is_not_assigned_any_more_is_not_called(
+    perform: Perform, fx: Package, admin: User, declare: Declare
+) -> None:
+    perform(cascade("fx_wrap", arguments={"value": "'x'"}))
+    assignment = fx.assignments.get()
+    assignment_delete(by=assignment.assigned_by, assignment=assignment)
+    work()
+    one = child()
+    assert (one.status, (one.error or {})["code"]) == (Status.FAILED, "PERMISSION_DENIED")
+
+
+def test_a_token_that_was_revoked_while_the_tool_ran_calls_nobody(
+    call: Callable[..., Any], declare: Declare, admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declare("fx_echo", effects=[cascade("fx_wrap", arguments={"value": "'x'"})])
+    call("fx_echo", {"value": 1}, HTTP_PREFER="respond-async")
+
+    def then_revoked(of: Any) -> Any:
+        token_revoke(by=admin, token=Token.objects.get())
+        return carry_out(of)
+
+    carry_out = worker.call_run
+    monkeypatch.setattr(worker, "call_run", then_revoked)
+    work()
+    run = Run.objects.get()
+    assert ((run.error or {})["code"], "revoked" in str(run.error)) == ("EFFECT_FAILED", True)
+
+
+def test_a_tool_that_calls_itself_ends_at_the_depth(perform: Perform) -> None:
+    perform(state("n", "increment"), cascade("fx_echo", arguments={"value": "arguments.value"}), value=1)
+    work()
+    depths = list(Run.objects.order_by("depth").values_list("depth", "status"))
+    assert depths == [(n, "completed") for n in range(8)] + [(8, "failed")]
+    last = Run.objects.get(depth=8)
+    assert "8 deep" in (last.error or {})["details"]["reason"]
+    assert last.root == Run.objects.get(depth=0).pk
+    assert remembered() == {"working n": 8}
+    assert invariants_check().faults == {}
+
+
+def test_so_many_runs_follow_from_one(perform: Perform, settings: Any) -> None:
+    settings.CASCADE_RUNS_MAX = 5
+    twice = cascade("fx_echo", arguments={"value": "1"}, on="always")
+    perform(twice, twice, value=1)
+    work()
+    assert Run.objects.exclude(root=None).count() <= 6
+    assert Run.objects.filter(status=Status.FAILED).exists()
+    assert not Run.objects.filter(status=Status.PENDING).exists()
+
+
+UNDO = {"tool": "fx_wrap", "arguments": {"value": "[current, arguments.value, result]"}}
+
+
+def test_an_effect_that_is_taken_back_calls_the_tool_that_undoes_it(perform: Perform) -> None:
+    perform(state("url", value="before"))
+    perform(
+        state("url", value="after", rollback=UNDO),
+        memory("k", value=1, rollback={"tool": "fx_wrap", "arguments": {"value": "'undo k'"}}),
+        memory("x", expression="result.missing"),
+        value={"v": 1},
+    )
+    assert remembered() == {"working url": "before"}
+    rows = list(Run.objects.exclude(parent=None).order_by("pk").values_list("tool", "arguments"))
+    assert rows == [
+        ("fx_wrap", {"value": "undo k"}),
+        ("fx_wrap", {"value": ["before", {"v": 1}, {"v": 1}]}),
+    ]
+    parent = Run.objects.filter(parent=None).latest("id")
+    assert told(parent)[-2:] == [("COMPENSATED", 2), ("COMPENSATED", 1)]
+    work()
+    assert set(Run.objects.exclude(parent=None).values_list("status", flat=True)) == {"completed"}
+
+
+def test_a_compensation_that_fails_is_told_and_the_rest_goes_on(perform: Perform) -> None:
+    perform(
+        memory("a", value=1, rollback={"tool": "fx_echo", "arguments": {"value": "1"}}),
+        memory("b", value=1, rollback={"tool": "nothing"}),
+        memory("c", value=1, rollback={"tool": "fx_echo", "arguments": {"value": "1 / 0"}}),
+        notice("kept"),
+        memory("x", expression="result.missing"),
+    )
+    run = Run.objects.get(parent=None)
+    rows = [event.data for event in run.events.filter(kind="EFFECT_COMPENSATED").order_by("seq")]
+    assert [(row["effect"], "failed" in row) for row in rows] == [(3, True), (2, True), (1, False)]
+    assert Run.objects.exclude(parent=None).count() == 1
+    assert remembered() == {}
+    assert notices() == [("kept", None)]
+
+
+def test_a_full_queue_takes_all_back(perform: Perform, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_accepted: Any) -> Run:
+        raise Overloaded("10 runs wait already.")
+
+    monkeypatch.setattr(apply, "child_submit", full)
+    answer = perform(state("a", value=1), cascade("fx_wrap", arguments={"value": "'x'"}))
+    assert answer["error"]["details"]["reason"] == "10 runs wait already."
+    assert remembered() == {}
+    assert Run.objects.count() == 1
+
+
+def test_a_cascade_to_a_tool_that_wants_approval_waits_for_it(perform: Perform, declare: Declare) -> None:
+    declare("fx_wrap", requiresApproval=True)
+    assert perform(cascade("fx_wrap", arguments={"value": "'x'"}))["success"] is True
+    one = child()
+    assert (one.status, one.depth, one.arguments) == (Status.AWAITING_APPROVAL, 1, {"value": "x"})
+    assert invariants_check().faults == {}

@@ -1,0 +1,215 @@
+"""Effects that change memory and send events: worked out from the outcome, written with it."""
+
+from typing import Any
+
+import pytest
+
+from execution.models import Run, Status
+from tests.execution.effects.conftest import Perform, memory, notice, notices, remembered, state, told
+from tests.execution.fixtures import Declare
+from tests.execution.retry.test_waiting import work_on
+
+pytestmark = pytest.mark.django_db
+HISTORY = memory(
+    "browser.history",
+    "update",
+    expression="(current == null ? [] : current) + [{'url': result.url, 'at': now}]",
+    keep=100,
+)
+
+
+def test_a_state_is_set_counted_and_cleared(perform: Perform) -> None:
+    perform(state("k", value=5))
+    assert remembered() == {"working k": 5}
+    perform(state("k", "increment"))
+    perform(state("k", "increment", value=10))
+    perform(state("k", "decrement", expression="arguments.value"), value=4)
+    assert remembered() == {"working k": 12}
+    perform(state("k", "clear"))
+    assert remembered() == {}
+    perform(state("k", "clear"))
+    perform(state("k", "increment"))
+    assert remembered() == {"working k": 1}
+    perform(state("m", "decrement"))
+    assert remembered() == {"working k": 1, "working m": -1}
+
+
+@pytest.mark.parametrize("scope", ["working", "short-term", "long-term"])
+def test_memory_is_written_updated_and_deleted(perform: Perform, scope: str) -> None:
+    perform(memory("k", scope=scope, expression="{'got': result, 'sent': arguments.value}"), value=[1])
+    assert remembered() == {f"{scope} k": {"got": [1], "sent": [1]}}
+    perform(memory("k", "update", scope, expression="current.got + [2]"))
+    assert remembered() == {f"{scope} k": [1, 2]}
+    perform(memory("k", scope=scope, value=None))
+    assert remembered() == {f"{scope} k": None}
+    perform(memory("k", "delete", scope))
+    assert remembered() == {}
+
+
+def test_a_history_keeps_its_last_hundred(perform: Perform) -> None:
+    perform(HISTORY, value={"url": "https://a.org/0"})
+    for number in range(1, 103):
+        assert perform(value={"url": f"https://a.org/{number}"})["success"] is True
+    (history,) = remembered().values()
+    assert [one["url"] for one in history] == [f"https://a.org/{n}" for n in range(3, 103)]
+
+
+def test_later_effects_see_what_earlier_ones_did(perform: Perform) -> None:
+    perform(
+        state("n", value=1),
+        state("n", "increment"),
+        memory("m", scope="working", expression="current == null ? 'none' : current"),
+        state("m", expression="current + '!'"),
+        state("n", "increment"),
+    )
+    assert remembered() == {"working m": "none!", "working n": 3}
+    assert told() == [("APPLIED", number) for number in range(1, 6)]
+
+
+def test_an_event_goes_to_the_session_it_was_called_in(perform: Perform) -> None:
+    changed = notice("file:changed", expression="{'path': result, 'by': context.session_id}")
+    perform(changed, value="a.txt", context={"session_id": "s"})
+    perform(notice("plain", payload={"a": [None]}), notice("bare"), context={"session_id": "s"})
+    assert notices() == [
+        ("file:changed", {"path": "a.txt", "by": "s"}),
+        ("plain", {"a": [None]}),
+        ("bare", None),
+    ]
+    assert remembered() == {}
+
+
+# on, what the tool does, whether the effect follows
+ON = [
+    ("success", True, True),
+    ("success", False, False),
+    ("failure", True, False),
+    ("failure", False, True),
+    ("always", True, True),
+    ("always", False, True),
+]
+
+
+@pytest.mark.parametrize(("on", "succeeds", "follows"), ON)
+def test_an_effect_follows_the_outcome_that_it_is_for(
+    perform: Perform, on: str, succeeds: bool, follows: bool
+) -> None:
+    tool, arguments = ("fx_echo", {"value": 1}) if succeeds else ("fx_refuse", {"details": 1})
+    perform(notice("told", on=on), tool=tool, arguments=arguments)
+    assert bool(notices()) is follows
+
+
+def test_an_effect_on_failure_sees_the_error(perform: Perform) -> None:
+    wanted = notice("api:error", on="failure", expression="{'code': error.code, 'result': result}")
+    answer = perform(wanted, tool="fx_refuse", arguments={"details": 1})
+    assert answer["error"]["code"] == "FX_REFUSED"
+    assert notices() == [("api:error", {"code": "FX_REFUSED", "result": None})]
+
+
+def test_a_timeout_is_a_failure(perform: Perform) -> None:
+    answer = perform(
+        notice("late", on="failure", expression="error.code"),
+        tool="fx_sleep",
+        arguments={"seconds": 1.3},
+        limits={"timeoutMs": 50},
+    )
+    assert answer["metadata"]["status"] == "timeout"
+    assert notices() == [("late", "TIMEOUT")]
+
+
+def test_only_the_last_attempt_has_effects(declare: Declare, call: Any, tmp_path: Any) -> None:
+    told_twice = [notice("failed", on="failure"), notice("done")]
+    declare("fx_fail", effects=told_twice, retry={"maxRetries": 2})
+    call("fx_fail", {"file": str(tmp_path / "f"), "times": 2}, HTTP_PREFER="respond-async")
+    assert work_on().status == Status.COMPLETED
+    assert notices() == [("done", None)]
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    (memory("c", expression="result.missing"), "KeyError"),
+    (memory("c", expression="1 / 0"), "ZeroDivisionError"),
+    (memory("c", expression="timestamp('2026-01-01T00:00:00Z')"), "not JSON"),
+    (memory("c", value="x" * 61_439), "bytes"),
+    (state("text", "increment"), "no number"),
+    (state("c", "increment", expression="'1'"), "no number"),
+    (state("c", expression="9007199254740993"), "not JSON"),
+    (notice("c", expression="result.missing"), "KeyError"),
+    (notice("c", payload="x" * 61_439), "bytes"),
+]
+
+
+@pytest.mark.parametrize(("bad", "why"), BAD)
+def test_a_failed_effect_takes_the_reversible_ones_back_in_reverse(
+    perform: Perform, bad: dict[str, Any], why: str
+) -> None:
+    perform(state("text", value="words"), state("a", value="before"))
+    answer = perform(
+        state("a", value="after"),
+        memory("b", value="stays", reversible=False),
+        notice("sent"),
+        state("d", "increment"),
+        bad,
+        memory("never", value=1),
+        value={"x": 1},
+    )
+    assert remembered() == {"short-term b": "stays", "working a": "before", "working text": "words"}
+    assert notices() == [("sent", None)]
+    error = answer["error"]
+    assert (answer["success"], error["code"], error["recoverable"]) == (False, "EFFECT_FAILED", False)
+    assert (error["details"]["effect"], error["details"]["data"]) == (5, {"x": 1})
+    assert why in error["details"]["reason"]
+    assert told() == [
+        ("APPLIED", 1),
+        ("APPLIED", 2),
+        ("APPLIED", 3),
+        ("APPLIED", 4),
+        ("FAILED", 5),
+        ("TAKEN_BACK", 4),
+        ("TAKEN_BACK", 1),
+    ]
+    run = Run.objects.latest("id")
+    assert (run.status, run.result, run.result_hash, run.attempt) == (Status.FAILED, None, None, 1)
+    assert run.events.last().kind == "TOOL_CALL_FAILED"  # type: ignore[union-attr]
+
+
+def test_what_cannot_be_taken_back_and_fails_itself_does_not_stay(perform: Perform, settings: Any) -> None:
+    settings.MEMORY_KEYS_MAX = 1
+    perform(
+        state("a", value=1),
+        memory("b", value=1, reversible=False),
+        memory("c", value=1, reversible=False),
+        memory("d", expression="result.missing"),
+    )
+    assert remembered() == {"short-term b": 1}
+    assert told()[-2:] == [("FAILED", 3), ("TAKEN_BACK", 1)]
+
+
+def test_an_effect_of_a_failure_that_fails_leaves_the_tools_own_error(perform: Perform) -> None:
+    answer = perform(
+        state("a", value=1, on="always"),
+        notice("x", on="failure", expression="error.missing"),
+        tool="fx_refuse",
+        arguments={"details": 1},
+    )
+    assert answer["error"]["code"] == "FX_REFUSED"
+    assert any("Effect 2 failed" in warning for warning in answer["metadata"]["warnings"])
+    assert remembered() == {}
+
+
+def test_a_failed_effect_is_not_retried(perform: Perform, declare: Declare) -> None:
+    declare("fx_echo", retry={"maxRetries": 3})
+    answer = perform(memory("c", expression="result.missing"))
+    assert (answer["error"]["code"], answer["metadata"]["attempts"]) == ("EFFECT_FAILED", 1)
+    assert Run.objects.get().status == Status.FAILED
+
+
+def test_a_run_without_fitting_effects_is_told_nothing_of_them(perform: Perform) -> None:
+    perform(notice("x", on="failure"))
+    assert told() == []
+
+
+def test_large_results_count_only_where_an_expression_names_them(perform: Perform) -> None:
+    big = "x" * 70_000
+    assert perform(state("k", expression="arguments.value + 1"), value=1)["success"] is True
+    assert perform(state("k", value=2), value=big)["success"] is True
+    answer = perform(state("k", expression="size(result)"), value=big)
+    assert answer["error"]["code"] == "EFFECT_FAILED"
