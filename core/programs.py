@@ -30,6 +30,12 @@ class Ended(enum.Enum):
     CANCELLED = "cancelled"
 
 
+def lacks_room(lines: Sequence[str]) -> bool:
+    """Whether what a program said is that the disk is full (strerror of ENOSPC and EDQUOT)."""
+    words = ("no space left on device", "disk quota exceeded", "os error 28", "os error 122")
+    return any(word in line.lower() for line in lines for word in words)
+
+
 def program_run(
     argv: Sequence[str],
     *,

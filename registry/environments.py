@@ -18,7 +18,7 @@ from django.conf import settings
 from packaging.requirements import InvalidRequirement, Requirement
 
 from core.errors import InvalidRequest, ToolHubError
-from core.programs import Ended, program_run
+from core.programs import Ended, lacks_room, program_run
 from registry.scratch import folder_bytes, scratch
 from registry.store import folder_make
 
@@ -169,6 +169,8 @@ def _uv(
         raise ToolHubError("The installation was cancelled.", code="CANCELLED")
     if ended is Ended.LARGE:
         raise _too_large()
+    if ended is not Ended.WELL and lacks_room(told):
+        raise ToolHubError("The hub's disk has no room left.", code="RESOURCE_EXCEEDED")
     if ended is not Ended.WELL:
         why = "took too long" if ended is Ended.LATE else "failed"
         raise ToolHubError(

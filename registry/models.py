@@ -89,6 +89,8 @@ class Tool(models.Model):
     overlay = CanonicalJSONField(default=dict, db_default={})
     # Whether an admin wants each call approved; from the overlay.
     asks_approval = models.BooleanField(default=False, db_default=False)
+    # Whether an admin wants arguments sanitised; from the overlay.
+    sanitises = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -149,6 +151,11 @@ class ToolVersion(models.Model):
     def asks_approval(self) -> bool:
         """Whether its contract wants a person to approve each call."""
         return self.declared.get("requiresApproval") is True
+
+    @cached_property
+    def sanitises(self) -> bool:
+        """Whether its contract wants arguments sanitised."""
+        return self.declared.get("sanitise") is True
 
     @property
     def declared(self) -> dict[str, Any]:

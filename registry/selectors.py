@@ -25,10 +25,17 @@ class ResolvedTool:
     policy: Policy
     # Whether an admin wants each call approved, whatever the contract says.
     asks_approval: bool = False
+    # Whether an admin wants arguments sanitised; as above.
+    cleans: bool = False
 
     @property
     def name(self) -> str:
         return self.version.tool.name
+
+    @property
+    def sanitises(self) -> bool:
+        """Whether the tool gets its arguments sanitised."""
+        return self.cleans or self.version.sanitises
 
     @property
     def asks(self) -> str:
@@ -80,7 +87,7 @@ def tool_resolve_version(version: ToolVersion, persona_id: int) -> ResolvedTool:
 def _resolved(row: ToolVersion, persona_id: int) -> ResolvedTool:
     name = row.tool.name
     policy = PolicyBook([persona_id], [name]).of(persona_id, name)
-    return ResolvedTool(row, _assigned_by(row), policy, row.tool.asks_approval)
+    return ResolvedTool(row, _assigned_by(row), policy, row.tool.asks_approval, row.tool.sanitises)
 
 
 def _versions_for(persona_id: int) -> QuerySet[ToolVersion]:

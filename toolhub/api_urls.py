@@ -20,6 +20,7 @@ from execution.retry.api import RetryPolicies
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
 from execution.runs.api_again import RunCleanup, RunReplay, RunRetry
 from registry.api import ToolDetail, ToolList
+from registry.api_versions import ToolVersions
 from registry.config.api import PackageConfig
 from registry.installations.api import (
     InstallationApprove,
@@ -51,6 +52,7 @@ urlpatterns = [
     path("tools", ToolList.as_view(), name="api_tools"),
     path("tools/<str:name>", ToolDetail.as_view(), name="api_tool"),
     path("tools/<str:name>/overlay", ToolOverlay.as_view(), name="api_tool_overlay"),
+    path("tools/<str:name>/versions", ToolVersions.as_view(), name="api_tool_versions"),
     path("tools/<str:name>/schema", ToolSchema.as_view(), name="api_tool_schema"),
     path("tools/<str:name>/execute", ToolExecute.as_view(), name="api_tool_execute"),
     path("installations", Installations.as_view(), name="api_installations"),

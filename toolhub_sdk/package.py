@@ -133,6 +133,7 @@ def _contract(spec: ToolSpec) -> dict[str, Any]:
         **({"hooks": hooks} if hooks else {}),
         **({"validators": validators} if validators else {}),
         **({"requiresApproval": True} if spec.requires_approval else {}),
+        **({"sanitise": True} if spec.sanitise else {}),
     }
 
 

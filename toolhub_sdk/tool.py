@@ -106,6 +106,7 @@ class ToolSpec:
     converters: Mapping[str, Converter] = field(repr=False)
     hooks: Mapping[str, Hook] = field(default_factory=dict, repr=False)
     requires_approval: bool = False
+    sanitise: bool = False
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -149,6 +150,7 @@ def tool(
     schema: Hook | None = None,
     shutdown: Hook | None = None,
     requires_approval: bool = False,
+    sanitise: bool = False,
 ) -> Callable[[_Function], _Function]:
     """Makes a typed function a tool; the function stays as it is and can be called.
 
@@ -156,7 +158,8 @@ def tool(
     gets the run's context. `network` lists the `host:port` it may reach, `memory` the keys that it uses, by
     scope; `retry` is NONE, QUICK, STANDARD, AGGRESSIVE or a policy; it, `preconditions` and `effects` are as
     in `toolhub.json`. `validate`, `schema` and `shutdown` are functions of the module, see docs/authoring.md.
-    With `requires_approval` a person approves each call before it is carried out.
+    With `requires_approval` a person approves each call; with `sanitise` texts come in NFC, without control
+    and bidi characters.
     Raises TypeError for annotations that have no schema and for a hook that is none, ValueError for a
     malformed contract.
     """
@@ -195,6 +198,7 @@ def tool(
             converters={each: convert for each, convert in converters.items() if convert},
             hooks=hooks_read(tool_name, converters, validate=validate, schema=schema, shutdown=shutdown),
             requires_approval=requires_approval,
+            sanitise=sanitise,
         )
         setattr(function, _ATTRIBUTE, spec)
         return function

@@ -1,6 +1,7 @@
 """Template tags and filters that every page of the console has (a builtin of the engine)."""
 
 import functools
+import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -15,6 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+
+from toolhub_sdk.lint.invisible import INVISIBLE
 
 register = template.Library()
 register.filter(intcomma)
@@ -157,7 +160,7 @@ def copy(value: object, what: str) -> SafeString:
 @register.simple_tag
 def copy_json(value: Any, what: str) -> SafeString:
     """A button that copies the whole JSON value, or nothing where a page would grow too large by it."""
-    text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    text = _json(value, orjson.OPT_INDENT_2)
     return copy(text, what) if len(text) <= SHOWN_CHARACTERS else SafeString("")
 
 
@@ -262,8 +265,11 @@ def as_hex(value: bytes | memoryview | None) -> str:
 
 @register.filter
 def json_pretty(value: Any) -> str:
-    """JSON on many lines, cut after 12,000 characters so that a page stays small; says so."""
-    text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    r"""JSON on many lines, cut after 12,000 characters so that a page stays small; says so.
+
+    What nobody would see, or what turns the direction of a text, is written as JSON can write it: \u202e.
+    """
+    text = _json(value, orjson.OPT_INDENT_2)
     if len(text) <= SHOWN_CHARACTERS:
         return text
     return f"{text[:SHOWN_CHARACTERS]}\n… {len(text) - SHOWN_CHARACTERS} more characters"
@@ -271,8 +277,13 @@ def json_pretty(value: Any) -> str:
 
 @register.filter
 def json_line(value: Any) -> str:
-    """JSON on one line, for a default value in a table."""
-    return orjson.dumps(value).decode()
+    """JSON on one line, for a default value in a table; as above."""
+    return _json(value)
+
+
+def _json(value: Any, option: int = 0) -> str:
+    text = orjson.dumps(value, option=option).decode()
+    return INVISIBLE.sub(lambda found: json.dumps(found.group())[1:-1], text)
 
 
 @register.filter

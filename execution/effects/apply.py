@@ -28,8 +28,10 @@ Write = Callable[[Outcome, Apply], bool]
 
 
 def has_effects(run: Run, outcome: Outcome) -> bool:
-    """Whether something may follow from the outcome beside itself. A hook's run has no effects."""
-    return bool(outcome.memory) or ("effects" in run.tool_version.extras and "hook" not in run.request)
+    """Whether something may follow from the outcome beside itself."""
+    if "hook" in run.request:  # it was no call of the tool
+        return False
+    return bool(outcome.memory) or "effects" in run.tool_version.extras
 
 
 def effects_write(run: Run, outcome: Outcome, write: Write) -> bool:

@@ -12,6 +12,7 @@ from core.json.canonical import CanonicalError, canonical
 from execution.callbacks.accept import callback_check
 from execution.dynamic.keep import is_dynamic, problems_by, schema_kept
 from execution.runs.requests import Bounds, CallRequest, bounds_of
+from execution.runs.sanitise import cleaned_words, sanitised
 from registry.config.selectors import settings_check
 from registry.models import ToolVersion
 from registry.rules import rule_values, rules_broken, rules_of
@@ -32,10 +33,12 @@ class Checked:
     decision: Decision
     bounds: Bounds
     arguments: bytes
+    # As it was made, with sanitised arguments where the tool wants that.
+    request: CallRequest
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return (*self.decision.warnings, *self.bounds.warnings)
+        return (*self.decision.warnings, *self.bounds.warnings, *cleaned_words(self.request))
 
 
 def unrecorded(tool: str, error: ToolHubError, why: dict[str, Any]) -> None:
@@ -57,8 +60,11 @@ def call_check(
     with what the ledger is to say of it. Raises NotFound (404) and ToolHubError (403, 422).
     """
     # Where some are not known yet, conditions are judged when they are.
+    if found is None or request.version:
+        found = _resolve(principal, name, request, refuse)
+    request = sanitised(found, request)
     known = None if open_arguments or request.hook else request.arguments
-    found, decision = call_allow(principal, name, request, known, found=found, refuse=refuse)
+    decision = _decide(principal, found, known, refuse)
     version = found.version
     try:
         if not request.hook:
@@ -75,7 +81,7 @@ def call_check(
     except ToolHubError as error:
         refuse(found.name, error, {"errors": [e["pointer"] for e in error.errors]})
         raise
-    return Checked(found, decision, bounds, encoded)
+    return Checked(found, decision, bounds, encoded, request)
 
 
 def call_allow(
@@ -83,18 +89,13 @@ def call_allow(
     name: str,
     request: CallRequest,
     arguments: Mapping[str, Any] | None,
-    *,
-    found: ResolvedTool | None = None,
-    refuse: Refuse = unrecorded,
 ) -> tuple[ResolvedTool, Decision]:
     """The tool that a call means, and the decision that allows it, by arguments where they are known.
 
-    `found` is the active version where the caller has read it already. Raises NotFound (404) and
-    ToolHubError (403) with the decision.
+    Raises NotFound (404) and ToolHubError (403) with the decision.
     """
-    if found is None or request.version:
-        found = _resolve(principal, name, request, refuse)
-    return found, _decide(principal, found, arguments, refuse)
+    found = _resolve(principal, name, request, unrecorded)
+    return found, _decide(principal, found, arguments, unrecorded)
 
 
 def key_check(key: str | None) -> None:

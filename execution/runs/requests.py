@@ -44,6 +44,8 @@ class CallRequest:
     # The run that this call repeats, and what a replay takes from it (execution/runs/replay.py); as `chain`.
     origin: UUID | None = None
     replay_of: dict[str, str] = field(default_factory=dict)
+    # The arguments before they were sanitised (execution/runs/sanitise.py), where they differ; as `chain`.
+    given: dict[str, Any] = field(default_factory=dict)
     # The run that this call follows from, the first of them all, and how deep it lies; as `chain`.
     parent: UUID | None = None
     root: UUID | None = None
@@ -63,6 +65,7 @@ class CallRequest:
             "chain": self.chain,
             "replay_of": self.replay_of,
             "hook": self.hook,
+            "given": self.given,
         }
         return {name: value for name, value in members.items() if value}
 

@@ -28,7 +28,8 @@ RIGHTS = """
           FROM policy_restriction r JOIN security_user b ON b.id = r.created_by_id
          WHERE (r.persona_id IS NULL OR r.persona_id = p.id) AND r.tool IN ('', o.name)
            AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())),
-       COALESCE(s.isolation, ''), i.name, i.capabilities, i.flags, f.name, f.state, o.asks_approval
+       COALESCE(s.isolation, ''), i.name, i.capabilities, i.flags, f.name, f.state,
+       o.asks_approval, o.sanitises
 """
 JOINS = """
   LEFT JOIN policy_standing s ON s.persona_id = p.id
@@ -41,7 +42,7 @@ JOINS = """
 def rights_read(who: Who, version: ToolVersion, row: Sequence[Any]) -> tuple[PersonaPrincipal, ResolvedTool]:
     """The caller and the tool; `row` are the columns of RIGHTS."""
     package, by_tool, by_package, capabilities, ends, conditions, restrictions, *more = row
-    isolation, tier, tier_capabilities, tier_flags, flag, flag_state, asks = more
+    isolation, tier, tier_capabilities, tier_flags, flag, flag_state, *of_tool = more
     grants = grants_read(capabilities, ends, conditions)
     standing = Standing(isolation=isolation)
     if tier is not None:
@@ -52,4 +53,4 @@ def rights_read(who: Who, version: ToolVersion, row: Sequence[Any]) -> tuple[Per
         restrictions=restrictions_read(restrictions), flag=FlagFact(flag, flag_state) if flag else None
     )
     principal = PersonaPrincipal(*who, grants, standing)
-    return principal, ResolvedTool(version, assigned, policy, asks)
+    return principal, ResolvedTool(version, assigned, policy, *of_tool)

@@ -69,7 +69,7 @@ def run_submit(
     accepted = Accepted(
         principal=principal,
         version=checked.found.version,
-        request=request,
+        request=checked.request,
         bounds=checked.bounds,
         arguments=checked.arguments,
         warnings=checked.warnings,

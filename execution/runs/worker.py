@@ -48,8 +48,8 @@ def run_carry_out(lease: Lease, *, inline: bool = False) -> bool:
     call.emit = Partials(lease).add
     with HEART.beating(lease, call):
         call.moment = lease.run.started_at
-        # A hook is not the tool: nothing of the contract is done for it.
-        extras = frozenset() if call.hook else lease.run.tool_version.extras
+        # A hook is no call of the tool: nothing comes before it or after.
+        extras = frozenset[str]() if "hook" in lease.run.request else lease.run.tool_version.extras
         if "preconditions" in extras:
             refusal = preconditions_hold(lease)
             if refusal is not None:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from audit.ledger import Entry, record
@@ -14,7 +14,9 @@ from core.errors import error_object
 from registry.installations.bells import Reminder, ring_after_commit
 from registry.installations.cleaning import failed_bound, failed_remove, staged_remove
 from registry.installations.models import Installation, Staged, Status
+from registry.installations.selectors import going_on
 from registry.installations.steps import steps_stop
+from registry.models import Archive, Release
 
 ATTEMPTS_MAX = 3
 REMINDER = Reminder()
@@ -60,7 +62,15 @@ def _recover(one: Installation) -> None:
 
 def installations_tidy() -> int:
     """Gives up what nobody decided on, and removes what failed ones keep too long or too much of."""
-    return _reviews_expire() + _failed_expire() + failed_bound()
+    return _reviews_expire() + _failed_expire() + failed_bound() + _archives_sweep()
+
+
+def _archives_sweep() -> int:
+    """Removes archives that nothing names: their worker died before the installation's row did."""
+    named = Release.objects.filter(removed_at=None, digest=OuterRef("pk"))
+    going = going_on().filter(digest=OuterRef("pk"))
+    lost = Archive.objects.filter(~Exists(named), ~Exists(going), created_at__lt=timezone.now() - KEPT)
+    return Archive.objects.filter(pk__in=list(lost.values_list("pk", flat=True)[:100])).delete()[0]
 
 
 def _failed_expire() -> int:

@@ -3,10 +3,10 @@
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
 from django.db.models.functions import Length
 
-from registry.installations.models import OPEN, Installation, Staged, Status
+from registry.installations.models import Installation, Staged, Status
+from registry.installations.selectors import going_on
 from registry.models import Archive, Release
 from registry.store import release_folder_remove
 
@@ -19,8 +19,7 @@ def staged_remove(one: Installation) -> None:
     Staged.objects.filter(pk=one.pk).delete()
     if not one.digest:
         return
-    wanted = Q(status__in=OPEN) | Q(status=Status.FAILED, staged__isnull=False)
-    others = Installation.objects.filter(wanted, digest=one.digest).exclude(pk=one.pk)
+    others = going_on().filter(digest=one.digest).exclude(pk=one.pk)
     # In this order: one that is not open any more has published its release before.
     if others.exists() or Release.objects.filter(digest=one.digest, removed_at=None).exists():
         return

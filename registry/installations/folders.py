@@ -13,11 +13,10 @@ from contextlib import contextmanager
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
-from django.db.models import Q, QuerySet
 
 from core.outage import database_failure_log
 from registry.environments import ENVIRONMENTS, environment_name
-from registry.installations.models import OPEN, Installation, Status
+from registry.installations.selectors import going_on
 from registry.installations.sources.git import FETCHING
 from registry.models import Release
 from registry.scratch import folder_remove, folders_older, scratch_sweep
@@ -73,18 +72,13 @@ def _unused(name: str, used: Callable[[], set[str]]) -> int:
 
 def _digests_used() -> set[str]:
     releases = Release.objects.filter(removed_at=None).values_list("digest", flat=True)
-    return {*releases, *_going_on().values_list("digest", flat=True)}
+    return {*releases, *going_on().values_list("digest", flat=True)}
 
 
 def _environments_used() -> set[str]:
     releases = Release.objects.filter(removed_at=None).exclude(lock="").values_list("lock", flat=True)
-    installations = _going_on().exclude(lock="").values_list("lock", flat=True)
+    installations = going_on().exclude(lock="").values_list("lock", flat=True)
     return {environment_name(lock) for locks in (releases, installations) for lock in locks.distinct()}
-
-
-def _going_on() -> QuerySet[Installation]:
-    """Installations that may go on: open ones, and failed ones that can be tried again."""
-    return Installation.objects.filter(Q(status__in=OPEN) | Q(status=Status.FAILED, staged__isnull=False))
 
 
 @contextmanager

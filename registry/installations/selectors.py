@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from registry.installations.models import OPEN, Installation, LogLine
+from registry.installations.models import OPEN, Installation, LogLine, Status
 
 LINES_SHOWN = 400
 
@@ -28,6 +28,11 @@ def installations_page(params: Mapping[str, str]) -> QuerySet[Installation]:
         text = params["q"].strip()
         rows = rows.filter(Q(package__icontains=text) | Q(location__icontains=text))
     return rows
+
+
+def going_on() -> QuerySet[Installation]:
+    """Installations that may go on: open ones, and failed ones that can be tried again."""
+    return Installation.objects.filter(Q(status__in=OPEN) | Q(status=Status.FAILED, staged__isnull=False))
 
 
 def installation_lines(one: Installation, after: int = 0, count: int = LINES_SHOWN) -> list[LogLine]:

@@ -135,6 +135,8 @@ def callers_of(tool: Tool, personas: Iterable[Persona]) -> list[Decided]:
     book, found = PolicyBook([persona.pk for persona in shown], [tool.name]), []
     for principal, persona in zip(principals_supposed(shown), shown, strict=True):
         how = "by name" if persona.pk in by_name else with_package
-        resolved = ResolvedTool(version, how, book.of(persona.pk, tool.name), tool.asks_approval)
+        resolved = ResolvedTool(
+            version, how, book.of(persona.pk, tool.name), tool.asks_approval, tool.sanitises
+        )
         found.append(Decided(persona, tool, call_decide(principal, resolved)))
     return found

@@ -60,6 +60,7 @@ OVERLAY: dict[str, Any] = {
         "documentation": {"type": "string", "maxLength": TEXT_MAX},
         "notes": {"type": "string", "maxLength": TEXT_MAX},
         "approval": {"type": "boolean", "description": "A person approves each call."},
+        "sanitise": {"type": "boolean", "description": "The tool gets its arguments sanitised."},
     },
     "additionalProperties": False,
 }

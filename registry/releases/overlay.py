@@ -11,7 +11,8 @@ from registry.contracts import CATEGORIES
 from registry.models import Tool
 from security.acting import By, acting
 
-MEMBERS = ("category", "tags", "documentation", "notes", "approval")
+SWITCHES = ("approval", "sanitise")
+MEMBERS = ("category", "tags", "documentation", "notes", *SWITCHES)
 TEXT_MAX = 20_000
 TAGS_MAX, TAG_MAX = 20, 40
 
@@ -26,7 +27,8 @@ def tool_overlay_edit(*, by: By, tool: Tool, overlay: Mapping[str, Any]) -> Tool
         own = row.active.declared.get("category", "custom") if row.active else row.category
         row.category = kept.get("category") or own
         row.asks_approval = kept.get("approval", False)
-        row.save(update_fields=["overlay", "category", "asks_approval"])
+        row.sanitises = kept.get("sanitise", False)
+        row.save(update_fields=["overlay", "category", "asks_approval", "sanitises"])
         record(Entry("tool.overlay_edited", actor, "tool", row.name, {"before": before, "after": kept}))
     return row
 
@@ -41,8 +43,9 @@ def _checked(overlay: Mapping[str, Any]) -> dict[str, Any]:
     well = isinstance(tags, list) and all(isinstance(tag, str) and 1 <= len(tag) <= TAG_MAX for tag in tags)
     if not well or len(tags) > TAGS_MAX:
         raise _wrong("tags", f"At most {TAGS_MAX} tags of at most {TAG_MAX} characters.")
-    if not isinstance(overlay.get("approval", False), bool):
-        raise _wrong("approval", "true, or false.")
+    for name in SWITCHES:
+        if not isinstance(overlay.get(name, False), bool):
+            raise _wrong(name, "true, or false.")
     for name in ("documentation", "notes"):
         text = overlay.get(name, "")
         if not isinstance(text, str) or len(text) > TEXT_MAX:

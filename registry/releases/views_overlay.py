@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from core.forms import ConsoleForm
 from core.pages import ConsoleView
 from registry.contracts import CATEGORIES
-from registry.releases.overlay import TEXT_MAX, tool_overlay_edit
+from registry.releases.overlay import SWITCHES, TEXT_MAX, tool_overlay_edit
 from registry.selectors import tool_detail
 from security.people import person_of
 
@@ -35,6 +35,14 @@ class OverlayForm(ConsoleForm):
         required=False,
         choices=[("", "as its contract says"), ("yes", "a person approves each call")],
     )
+    sanitise = forms.ChoiceField(
+        label="Sanitised arguments",
+        required=False,
+        choices=[
+            ("", "as its contract says"),
+            ("yes", "control and bidi characters out, NFC, paths resolved"),
+        ],
+    )
     notes = forms.CharField(
         required=False,
         max_length=TEXT_MAX,
@@ -46,7 +54,7 @@ class OverlayForm(ConsoleForm):
         """As the service takes it."""
         given = self.cleaned_data
         tags = [tag.strip() for tag in given["tags"].split(",") if tag.strip()]
-        return {**given, "tags": tags, "approval": given["approval"] == "yes"}
+        return {**given, "tags": tags, **{name: given[name] == "yes" for name in SWITCHES}}
 
 
 class ToolEdit(ConsoleView):
@@ -58,10 +66,9 @@ class ToolEdit(ConsoleView):
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The form with what is there."""
         tool = tool_detail(name)
-        asks = "yes" if tool.asks_approval else ""
-        form = OverlayForm(
-            initial={**tool.overlay, "tags": ", ".join(tool.overlay.get("tags", [])), "approval": asks}
-        )
+        switches = {name: "yes" if tool.overlay.get(name) else "" for name in SWITCHES}
+        tags = ", ".join(tool.overlay.get("tags", []))
+        form = OverlayForm(initial={**tool.overlay, "tags": tags, **switches})
         return self.show({"tool": tool, "form": form})
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:

@@ -10,7 +10,8 @@ from django.test import Client
 
 from registry.installations.models import Installation
 from registry.installations.worker import installations_work
-from registry.models import Release
+from registry.models import Package, Release
+from registry.services import assignment_create
 from security.models import Persona, User
 from security.services import grant_create
 from tests.installations import packages
@@ -63,6 +64,8 @@ def test_a_persona_without_the_capability_hears_which_it_lacks(ask: Ask) -> None
 def test_from_upload_to_removal(ask: Ask, may: None) -> None:
     one = ask("POST", "/installations", packages.zipped(), status=202)
     assert (one["success"], one["status"]) == (None, "queued")
+    assert {"success", "tool_name", "version", "dependencies", "warnings", "errors"} <= set(one)
+    assert "report" not in ask("GET", "/installations")["installations"][0]
     installations_work()
     one = ask("GET", f"/installations/{one['id']}")
     assert (one["status"], one["tool_name"], one["version"]) == ("awaiting_review", "greetings", "1.0.0")
@@ -143,3 +146,37 @@ def test_a_body_that_is_no_zip_fails_in_its_first_step(ask: Ask, may: None) -> N
     installations_work()
     one = ask("GET", f"/installations/{one['id']}")
     assert (one["step"], one["error"]["code"]) == ("fetch", "PACKAGE_REFUSED")
+
+
+def test_versions_are_listed_put_back_and_told_to_callers_and_old_runs_show_theirs(
+    ask: Ask, may: None, install: Install, admin: User, persona: Persona
+) -> None:
+    for version in ("1.0.0", "1.1.0"):
+        install(version=version)
+    assignment_create(by=admin, persona=persona, package=Package.objects.get(name="greetings"))
+    call = {"arguments": {"name": "Ada"}}
+    old = ask("POST", "/tools/greet/execute", call, status=202, Prefer="respond-async")
+    versions = ask("GET", "/tools/greet/versions")["versions"]
+    assert [(one["version"], one["active"]) for one in versions] == [("1.1.0", True), ("1.0.0", False)]
+    release = versions[1]["release"]
+    ask("POST", f"/releases/{release}/activate")
+    ask("POST", f"/releases/{release}/deprecate", {"reason": "Move to 1.1."})
+    versions = ask("GET", "/tools/greet/versions")["versions"]
+    assert [(one["active"], one["state"], one["reason"]) for one in versions] == [
+        (False, "active", ""),
+        (True, "deprecated", "Move to 1.1."),
+    ]
+    new = ask("POST", "/tools/greet/execute", call, status=202, Prefer="respond-async")
+    assert new["metadata"]["version"] == "1.0.0"
+    assert new["metadata"]["warnings"] == ["greet 1.0.0 is deprecated. Move to 1.1."]
+    ask("DELETE", "/packages/greetings", status=409)
+    ask("DELETE", "/packages/greetings?force=true", status=204)
+    ask("GET", "/tools/greet", status=404)
+    ask("GET", "/tools/greet/versions", status=404)
+    shown = ask("GET", f"/runs/{old['metadata']['run_id']}")
+    assert (shown["metadata"]["tool"], shown["metadata"]["version"]) == ("greet", "1.1.0")
+
+
+def test_the_versions_of_a_tool_are_for_who_may_see_it(ask: Ask, install: Install) -> None:
+    install()
+    ask("GET", "/tools/greet/versions", status=404)

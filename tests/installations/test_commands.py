@@ -1,15 +1,20 @@
 """What an operator does at a terminal."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from audit.models import Event
 from registry.installations.models import Installation
 from registry.models import Package, Release, Tool
+from registry.releases.selectors import release_zip
 from tests.installations import packages
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -92,3 +97,25 @@ def test_back_to_an_older_release_and_out(folder: Callable[..., str]) -> None:
     assert "is uninstalled" in said("package_uninstall", "greetings")
     with pytest.raises(CommandError, match="not installed"):
         said("package_uninstall", "greetings")
+
+
+def test_what_a_hub_gives_away_another_hub_installs_as_the_same_release(
+    folder: Callable[..., str], tmp_path: Path
+) -> None:
+    said("package_install", folder(), "--yes")
+    release = Release.objects.get()
+    zipped = tmp_path / "greetings.zip"
+    zipped.write_bytes(release_zip(release))
+    show = "from registry.models import Release; print(Release.objects.get(package__name='greetings').digest)"
+    other = {name: value for name, value in os.environ.items() if not name.startswith("TOOLHUB_")}
+    other["TOOLHUB_DATA"] = str(tmp_path / "other")
+    (tmp_path / "other").mkdir()
+    for words in (("migrate",), ("package_install", str(zipped), "--yes"), ("shell", "-v0", "-c", show)):
+        done = subprocess.run(
+            [sys.executable, str(settings.ROOT / "manage.py"), *words],
+            env=other,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    assert done.stdout.strip() == release.digest

@@ -24,6 +24,7 @@ from registry.services import assignment_create
 from security.models import Persona, User
 from tests.faults.conftest import missing
 from tests.installations import packages
+from tests.installations.git_server import repository
 from tests.processes import Processes, running, wait_for
 
 pytestmark = [pytest.mark.faults]
@@ -130,6 +131,39 @@ def test_on_a_full_disk_it_fails_says_so_and_goes_on_when_there_is_room(
     installations_work()
     one.refresh_from_db()
     assert one.status == "published", one.error
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_disk_that_fills_while_it_fetches_or_prepares_is_told_and_leaves_nothing(
+    admin: User, small_disk: Path, settings: Any, tmp_path: Path
+) -> None:
+    files = {**packages.files(runtime={"type": "python", "entry": "greetings", "requires": "r.txt"})}
+    files["r.txt"] = b"humanize==4.11.0\n"
+    one = installation_start(by=admin, source=UPLOAD, content=packages.zip_write(files))
+    installations_work()
+    one.refresh_from_db()
+    installation_approve(by=admin, installation=one, digest=one.digest)
+    repository(tmp_path / "r", {**files, "data.bin": os.urandom(300_000)})
+    settings.GIT_FILES = True
+    other = installation_start(by=admin, source=Source("git", f"file://{tmp_path / 'r'}"))
+    settings.DATA = small_disk
+    installations_work()
+    for each, step in ((one, "prepare"), (other, "fetch")):
+        each.refresh_from_db()
+        assert (each.status, each.step, each.error["code"]) == ("failed", step, "RESOURCE_EXCEEDED"), (
+            each.error
+        )
+    assert [path for path in small_disk.glob("*/*") if path.name.startswith(".")] == []
+
+
+def test_a_worker_sweeps_what_a_killed_one_left_on_its_machine(hub: Processes, settings: Any) -> None:
+    left = settings.DATA / "fetching" / ".git-left"
+    left.mkdir(parents=True, exist_ok=True)
+    (left / "key").write_text("secret")
+    os.utime(left, (0, time.time() - 120))
+    (settings.DATA / "folders.lock").unlink(missing_ok=True)
+    hub.worker()
+    wait_for(lambda: not left.exists(), 60)
 
 
 def test_a_roll_back_under_load_fails_no_call(

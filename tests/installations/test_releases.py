@@ -239,3 +239,22 @@ def test_files_that_differ_from_those_in_use_are_named(fetch: Install, install: 
         "+ new.txt",
         "- old.txt",
     ]
+
+
+def test_what_another_package_needs_is_removed_only_by_force_and_it_says_who_is_hit(
+    admin: User, install: Install
+) -> None:
+    install()
+    other = {
+        "name": "parties",
+        "tools": [packages.tool("invite")],
+        "dependencies": {"tools": {"greet": "^1.0"}},
+    }
+    assert install(**other).status == "published"
+    package = Package.objects.get(name="greetings")
+    with pytest.raises(ToolHubError) as refused:
+        package_uninstall(by=admin, package=package)
+    assert (refused.value.code, refused.value.data["needed_by"]["packages"]) == ("IN_USE", ["parties"])
+    affected = package_uninstall(by=admin, package=package, force=True)
+    assert affected.as_dict()["packages"] == ["parties"]
+    assert used("greet") is None

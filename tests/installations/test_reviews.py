@@ -21,7 +21,7 @@ from registry.installations.services import installation_get, installation_start
 from registry.installations.source_form import Source
 from registry.installations.worker import installations_work
 from registry.models import Archive, Tool
-from security.decisions import GrantFact
+from security.facts import GrantFact, Standing
 from security.models import Persona, User
 from security.principals import PersonaPrincipal
 from tests.installations import packages
@@ -71,7 +71,7 @@ def test_an_agent_is_no_second_pair_of_eyes_for_its_responsible_person(
 ) -> None:
     one = fetch()
     grants = (GrantFact("toolhub:packages", None),)
-    agent = PersonaPrincipal(persona.pk, persona.name, True, 1, admin.pk, "admin", True, grants)
+    agent = PersonaPrincipal(persona.pk, persona.name, True, 1, admin.pk, "admin", True, grants, Standing())
     with pytest.raises(Denied):
         installation_approve(by=agent, installation=one, digest=one.digest)
     brought = installation_start(by=agent, source=Source("upload", "x.zip"), content=packages.zipped())

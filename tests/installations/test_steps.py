@@ -1,6 +1,7 @@
 """An installation goes through its steps, waits for its review, and ends with a release or a reason."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -37,6 +38,28 @@ def test_a_manifest_that_lacks_something_fails_with_a_pointer_to_it(fetch: Insta
     assert one.error["code"] == "INVALID_MANIFEST"
     assert f"/{missing}" in [item["pointer"] for item in one.error["details"]["errors"]]
     assert one.step == "verify"
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"name": None}, "/tools/0/name"),
+        ({"description": None}, "/tools/0/description"),
+        ({"inputSchema": None}, "/tools/0/inputSchema"),
+        ({"inputSchema": {"type": "array"}}, "/tools/0/inputSchema/type"),
+        ({"entry": None}, "/runtime/entry"),
+    ],
+)
+def test_a_tool_needs_name_description_object_schema_and_something_to_execute(
+    fetch: Install, change: dict[str, Any], pointer: str
+) -> None:
+    tool = {**packages.tool(), **{name: value for name, value in change.items() if name != "entry"}}
+    tool = {name: value for name, value in tool.items() if value is not None}
+    runtime = {"type": "python"} if "entry" in change else packages.manifest()["runtime"]
+    one = fetch(tools=[tool], runtime=runtime)
+    assert (one.status, one.error["code"]) == ("failed", "INVALID_MANIFEST")
+    assert pointer in [item["pointer"] for item in one.error["details"]["errors"]], one.error
+    assert not Tool.objects.exists()
 
 
 def test_a_package_without_a_manifest_fails(fetch: Install) -> None:

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
 from django.db import connection
 from django.utils import timezone
 
@@ -102,6 +103,16 @@ def test_a_failed_fetch_keeps_the_query_sealed_for_a_day_and_then_forgets_it(
     with pytest.raises(ToolHubError) as refused:
         installation_retry(by=admin, installation=other)
     assert refused.value.code == "WRONG_STEP"
+
+
+def test_an_address_whose_key_is_gone_is_told(admin: User, settings: Any) -> None:
+    source = Source("url", "https://example.org/p.zip?signature=x", digest=DIGEST)
+    one = installation_start(by=admin, source=source)
+    settings.VAULT_KEYS = [Fernet.generate_key()]
+    installations_work()
+    one = installation_get(str(one.pk))
+    assert (one.status, one.error["code"]) == ("failed", "SOURCE_FAILED")
+    assert "TOOLHUB_VAULT_KEYS" in one.error["message"]
 
 
 def test_a_cancel_is_heard_while_a_server_is_silent(

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from core.errors import InvalidRequest, ToolHubError
-from core.programs import Ended, program_run
+from core.programs import Ended, lacks_room, program_run
 from registry.archives.contents import (
     BYTES_MAX,
     FILE_BYTES_MAX,
@@ -93,6 +93,8 @@ class _Git:
         if ended is Ended.WELL:
             return
         self.job.check()
+        if lacks_room(told):
+            raise ToolHubError("The hub's disk has no room left.", code="RESOURCE_EXCEEDED")
         why = "took too long" if ended is Ended.LATE else "failed"
         said = [line.replace(str(self.folder), "") for line in told[-10:]]
         for line in said:

@@ -1,8 +1,9 @@
 """The address of a zip, as far as it may be shown: a query may be a signature that lets everybody in."""
 
+from core.errors import ToolHubError
 from core.http.urls import url_read
 from registry.installations.models import Installation
-from security.sealing import seal, unseal
+from security.sealing import Unsealable, seal, unseal
 
 # Stands where a query was.
 HIDDEN = "?…"
@@ -21,8 +22,17 @@ def address_sealed(address: str) -> str:
 
 
 def address_of(one: Installation) -> str:
-    """The whole address of an installation that has not fetched its zip yet."""
-    return unseal(one.sealed_location).decode() if one.sealed_location else one.location
+    """The whole address of an installation that has not fetched its zip yet.
+
+    Raises ToolHubError SOURCE_FAILED without the key that sealed it.
+    """
+    if not one.sealed_location:
+        return one.location
+    try:
+        return unseal(one.sealed_location).decode()
+    except Unsealable as error:
+        message = "The zip's address cannot be opened: a key of TOOLHUB_VAULT_KEYS is missing."
+        raise ToolHubError(message, code="SOURCE_FAILED", suggestions=["Install it anew."]) from error
 
 
 def is_forgotten(one: Installation) -> bool:
