@@ -2,11 +2,13 @@
 
 import json
 import os
+import socket
 import subprocess
 import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +166,25 @@ def test_a_worker_sweeps_what_a_killed_one_left_on_its_machine(hub: Processes, s
     (settings.DATA / "folders.lock").unlink(missing_ok=True)
     hub.worker()
     wait_for(lambda: not left.exists(), 60)
+
+
+def test_a_worker_killed_in_the_midst_of_a_fetch_leaves_its_key_to_be_swept(
+    transactional_db: None, settings: Any
+) -> None:
+    settings.HTTP_ALLOW = ["127.0.0.1"]
+    key = "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----"
+    given = {"TOOLHUB_HTTP_ALLOW": "127.0.0.1", "TOOLHUB_GIT_SSH_KEY": key}
+    with socket.create_server(("127.0.0.1", 0)) as silent, contextmanager(running)(**given) as hub:
+        worker = hub.worker()
+        location = f"ssh://git@127.0.0.1:{silent.getsockname()[1]}/r.git"
+        installation_start(by=SYSTEM, source=Source("git", location))
+        left = wait_for(lambda: list((settings.DATA / "fetching").glob(".git-*/key")), 60)[0]
+        hub.kill(worker)
+        assert left.read_text().strip() == key
+        os.utime(left.parent, (0, time.time() - 120))
+        os.utime(settings.DATA / "folders.lock", (0, time.time() - 120))
+        hub.worker()
+        wait_for(lambda: not left.parent.exists(), 60)
 
 
 def test_a_roll_back_under_load_fails_no_call(

@@ -40,6 +40,9 @@ _SETTINGS = {
     "fetch.recurseSubmodules": "false",
     "gc.auto": "0",
     "http.followRedirects": "false",
+    # A git whose worker was killed ends by itself, too: nobody is left to stop it.
+    "http.lowSpeedLimit": "1000",
+    "http.lowSpeedTime": "60",
     "http.proxy": "",
     "maintenance.auto": "false",
     "protocol.version": "2",
@@ -200,6 +203,7 @@ def _credentials(git: _Git) -> None:
             f"-F none -i {key} -o IdentitiesOnly=yes -o BatchMode=yes -o StrictHostKeyChecking=yes"
             f" -o UserKnownHostsFile={hosts} -o GlobalKnownHostsFile=none -o ProxyCommand=none"
             f" -o HostName={address.pins[0]} -o HostKeyAlias={address.host} -o ClearAllForwardings=yes"
+            " -o ConnectTimeout=20 -o ServerAliveInterval=15 -o ServerAliveCountMax=4"
         )
         git.environment["GIT_SSH_COMMAND"] = f"ssh {options}"
 
