@@ -16,7 +16,14 @@ import json, time
 from execution.models import Run, Status
 from execution.runs.states import transition
 from execution.schedules.services import schedule_create
-from security.models import Persona, User
+from execution.runs.again import submit_on_record
+from execution.runs.requests import CallRequest
+from registry.config.services import config_change
+from registry.installations.sources.git_credentials import credential_set
+from registry.models import Package
+from registry.services import assignment_create
+from security.models import Persona, Secret, User
+from security.patterns import pattern_add
 from registry.installations.models import Installation
 from registry.installations.approval import installation_approve
 from registry.installations.services import installation_start
@@ -61,6 +68,35 @@ for name, content in (
         one.refresh_from_db()
         installation_approve(by=admin, installation=one, digest=one.digest)
         until(one, "published")
+config = {
+    "type": "object",
+    "properties": {
+        "unit": {"type": "string", "enum": ["C", "F"], "description": "Of temperatures."},
+        "digits": {"type": "integer", "default": 2},
+        "api_key": {"type": "string", "secret": True, "description": "Of the service."},
+        "spare_key": {"type": "string", "secret": True},
+    },
+    "required": ["api_key"],
+}
+careful = packages.zipped("1.0.0", name="careful", config=config, tools=[packages.tool("careful", requiresApproval=True)])
+one = installation_start(by=admin, source=Source("upload", "careful.zip"), content=careful)
+until(one, "awaiting_review")
+one.refresh_from_db()
+installation_approve(by=admin, installation=one, digest=one.digest)
+until(one, "published")
+package = Package.objects.get(name="careful")
+config_change(by=admin, package=package, changes={"api_key": "hunter2-hunter2"})
+assignment_create(by=admin, persona=demo, package=package)
+asking = CallRequest(arguments={"name": "Ada"})
+asked = submit_on_record(by=admin, persona=demo, tool="careful", request=asking, kind="run.tried")
+pattern = pattern_add(by=admin, name="Keys of the billing service", pattern="bill_[0-9a-f]{8}")
+credential_set(by=admin, server="https://code.example.org", user="hub", password="hunter2-hunter2")
+ids |= {
+    "asked": str(asked.pk),
+    "approval": str(asked.approval.pk),
+    "pattern": pattern.pk,
+    "credential": Secret.objects.get(scope="git").pk,
+}
 print(json.dumps({**ids, "schedule": schedule.pk, "paused": paused.pk, "waiting": str(waiting.pk), "unknown": str(unknown.pk)}))
 """
 FIXED = (
@@ -111,6 +147,12 @@ FIXED = (
     "/audit/",
     "/audit/?q=nothing+has+this+name",
     "/audit/?subject_kind=persona&subject_id=1",
+    "/approvals/",
+    "/approvals/four-eyes/",
+    "/packages/careful/",
+    "/packages/careful/config/",
+    "/settings/filters/",
+    "/settings/secrets/",
     "/settings/sandbox/",
     "/settings/resources/",
     "/account/password/",
@@ -173,5 +215,11 @@ def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: Browse
         f"/runs/{rare['unknown']}/resolve/",
     ]
     schedule = f"/schedules/{rare['schedule']}"
-    more = [*package_pages(rare), f"/policy/{rare['paused']}/lift/"]
+    mine = [
+        f"/approvals/{rare['approval']}/",
+        f"/runs/{rare['asked']}/",
+        f"/settings/filters/{rare['pattern']}/remove/",
+        f"/settings/secrets/{rare['credential']}/remove/",
+    ]
+    more = [*mine, *package_pages(rare), f"/policy/{rare['paused']}/lift/"]
     return [*FIXED, *more, *runs, replayed, *asked, f"{schedule}/switch/", f"{schedule}/delete/", event]
