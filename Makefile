@@ -8,11 +8,11 @@ export TOOLHUB_DATA
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test check format bench chaos seed lock openapi
+.PHONY: help setup setup-dev run test check format bench chaos seed seed-large bench-pages lock openapi
 
 help: ## this list
 	@echo "ToolHub: make TARGET"
-	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{printf "  %-10s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{printf "  %-12s %s\n", $$1, $$2}'
 
 setup:
 	@command -v python3 >/dev/null || { echo "Set-up stopped: python3 is missing. Install Python 3.11 or later (Debian: apt install python3 python3-venv)."; exit 1; }
@@ -39,6 +39,12 @@ bench: setup-dev ## measure speed, start and memory
 
 chaos: setup-dev ## plant faults in a hub under load, and count (ARGS="--seconds 3600")
 	@$(PYTHON) -m chaos $(ARGS)
+
+seed-large: setup-dev ## fill a new PostgreSQL database (TOOLHUB_DATABASE_URL) for measuring (ARGS="--runs 1000000")
+	@$(PYTHON) manage.py migrate -v0 && $(PYTHON) manage.py seed_large $(ARGS)
+
+bench-pages: setup-dev ## time, queries and size of every page, on what seed-large filled
+	@$(PYTHON) manage.py bench_pages --settings bench.settings $(ARGS)
 
 seed: setup ## fill the data folder with a demo world
 	@$(PYTHON) manage.py demo_seed

@@ -51,7 +51,7 @@ class EventsList(ListView[Event]):
 
     permission = "audit.view_event"
     template = "audit/events_list.html"
-    heading, noun, search = "Audit", "event", "Name of who or what"
+    heading, noun, search = "Audit", "event", "Name of who or what, newest 20,000"
     filters = ("q", "kind", "actor_kind")
     linked = ("persona", "actor_id", "subject_kind", "subject_id")
 

@@ -1,7 +1,8 @@
-"""Calls, errors and times taken, over time: one bounded query."""
+"""Calls, errors and times taken, over time."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection
 from django.utils import timezone
@@ -11,32 +12,18 @@ from execution.runs.selectors import STATUS_GROUPS, first_id_at
 
 # Hours shown, and the seconds of one step.
 WINDOWS = {1: 60, 24: 1800, 168: 14_400}
-# The newest runs that are looked at; what was before them is not shown rather than shown too low.
-MOST = 200_000
+# So many of the newest runs of a step tell its times: enough for a p95, and few to read.
+SAMPLED = 200
 
-# Bucket, calls, errors, p50 and p95.
-Counted = tuple[int, int, int, float | None, float | None]
-
-_EPOCH = {
-    "postgresql": "CAST(FLOOR(EXTRACT(EPOCH FROM created_at) / %s) AS BIGINT)",
-    "sqlite": "CAST(strftime('%%s', created_at) AS INTEGER) / %s",
-}
-# Nearest-rank percentiles: the first duration of which the wanted share is not above.
-_QUERY = """
-WITH recent AS (
-  SELECT {bucket} AS bucket, CASE WHEN status IN ({failed}) THEN 1 ELSE 0 END AS failed, duration_ms
-  FROM execution_run WHERE id >= %s ORDER BY id DESC LIMIT %s
-), ranked AS (
-  SELECT bucket, failed, duration_ms,
-    ROW_NUMBER() OVER (PARTITION BY bucket, duration_ms IS NULL ORDER BY duration_ms) AS place,
-    COUNT(duration_ms) OVER (PARTITION BY bucket) AS timed
-  FROM recent
+# Both go step by step along the ids, which are ordered by time: counts come from indexes alone.
+_COUNT = (
+    "SELECT {n}, (SELECT COUNT(*) FROM execution_run WHERE id >= %s AND id < %s), "
+    "(SELECT COUNT(*) FROM execution_run WHERE status IN ({failed}) AND id >= %s AND id < %s)"
 )
-SELECT bucket, COUNT(*), SUM(failed),
-  MIN(CASE WHEN place * 100 >= timed * 50 THEN duration_ms END),
-  MIN(CASE WHEN place * 100 >= timed * 95 THEN duration_ms END)
-FROM ranked GROUP BY bucket ORDER BY bucket
-"""
+_TIMES = (
+    "SELECT {n}, duration_ms FROM (SELECT duration_ms FROM execution_run WHERE id >= %s AND id < %s "
+    "AND duration_ms IS NOT NULL ORDER BY id DESC LIMIT {sampled}) AS newest{n}"
+)
 
 
 @dataclass(frozen=True)
@@ -51,29 +38,47 @@ class Step:
 
 
 def series(hours: int, now: datetime | None = None) -> list[Step]:
-    """The steps of the last `hours` (of WINDOWS), oldest first; empty steps are there, too."""
-    seconds = WINDOWS[hours]
+    """The steps of the last `hours` (of WINDOWS), oldest first; empty steps are there, too. Two queries."""
+    length = timedelta(seconds=WINDOWS[hours])
     now = now or timezone.now()
-    first = int((now - timedelta(hours=hours)).timestamp()) // seconds + 1
-    found = {row[0]: row for row in _rows(datetime.fromtimestamp(first * seconds, now.tzinfo), seconds)}
-    begin = first
-    if sum(row[1] for row in found.values()) >= MOST:
-        # The oldest step that was reached was not read whole.
-        begin = min(found) + 1
-    last = int(now.timestamp()) // seconds
-    return [_step(bucket, seconds, found.get(bucket)) for bucket in range(begin, last + 1)]
+    last = now - (now - datetime.fromtimestamp(0, now.tzinfo)) % length
+    begins = [last - length * back for back in reversed(range(timedelta(hours=hours) // length))]
+    counts = {row[0]: row[1:] for row in _counts(begins, length)}
+    times: dict[int, list[float]] = {}
+    for number, duration in _durations(begins, length):
+        times.setdefault(number, []).append(duration)
+    return [
+        Step(at, *counts[number], *(_rank(times.get(number, []), share) for share in (50, 95)))
+        for number, at in enumerate(begins)
+    ]
 
 
-def _rows(since: datetime, seconds: int) -> list[Counted]:
-    failed = STATUS_GROUPS["unsuccessful"]
-    query = _QUERY.format(bucket=_EPOCH[connection.vendor], failed=", ".join(["%s"] * len(failed)))
-    key = Run._meta.pk.get_db_prep_value(first_id_at(since), connection)
+def _rank(values: list[float], share: int) -> float | None:
+    """The nearest-rank percentile: the first value that at least `share` percent do not exceed."""
+    return sorted(values)[-(-len(values) * share // 100) - 1] if values else None
+
+
+def _counts(begins: list[datetime], length: timedelta) -> list[tuple[int, int, int]]:
+    failed = [status.value for status in STATUS_GROUPS["unsuccessful"]]
+    marks = ", ".join(["%s"] * len(failed))
+    parts, given = [], []
+    for number, at in enumerate(begins):
+        between = [_key(at), _key(at + length)]
+        parts.append(_COUNT.format(n=number, failed=marks))
+        given += [*between, *failed, *between]
+    return _fetched(parts, given)
+
+
+def _durations(begins: list[datetime], length: timedelta) -> list[tuple[int, float]]:
+    parts = [_TIMES.format(n=number, sampled=SAMPLED) for number in range(len(begins))]
+    return _fetched(parts, [_key(edge) for at in begins for edge in (at, at + length)])
+
+
+def _key(at: datetime) -> Any:
+    return Run._meta.pk.get_db_prep_value(first_id_at(at), connection)
+
+
+def _fetched(parts: list[str], given: list[Any]) -> list[Any]:
     with connection.cursor() as cursor:
-        cursor.execute(query, [seconds, *(status.value for status in failed), key, MOST])
-        rows: list[Counted] = cursor.fetchall()
-    return rows
-
-
-def _step(bucket: int, seconds: int, row: Counted | None) -> Step:
-    at = datetime.fromtimestamp(bucket * seconds, timezone.get_current_timezone())
-    return Step(at, *row[1:]) if row else Step(at, 0, 0, None, None)
+        cursor.execute(" UNION ALL ".join(parts), given)
+        return list(cursor.fetchall())

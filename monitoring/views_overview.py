@@ -53,12 +53,13 @@ class Overview(ConsoleView):
         context: dict[str, Any] = {"notices": notices(person_of(request))}
         if request.user.has_perm("execution.view_run"):
             since = timezone.now() - timedelta(hours=24)
+            counts = runs_counts(since)
             context |= {
-                "figures": figures(runs_counts(since)),
+                "figures": figures(counts),
                 "latest": list(runs_page({})[:LATEST]),
                 "busiest": list(runs_by_tool(since)[:BUSIEST]),
             }
-            if not Run.objects.filter(status=Status.COMPLETED).exists():
+            if not (counts.get(Status.COMPLETED) or Run.objects.filter(status=Status.COMPLETED).exists()):
                 context |= {
                     "steps": first_steps(),
                     "curl": curl_line(settings.PUBLIC_URL, "echo", {"text": "Hello, hub!"}),

@@ -3,16 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet
 
 from core.errors import NotFound
 from registry.models import Archive, Package, Release, Tool, ToolVersion, VersionState
+from registry.selectors import count_of
 
 
 def packages_page(params: Mapping[str, str]) -> QuerySet[Package]:
     """Every package by name, with its release in use and `tool_count`; narrowed by `q` and `state`."""
     rows = Package.objects.select_related("active").defer("active__manifest", "active__lock").order_by("name")
-    rows = rows.annotate(tool_count=Count("tools", filter=Q(tools__active__isnull=False)))
+    in_use = Tool.objects.filter(package=OuterRef("pk"), active__isnull=False)
+    rows = rows.annotate(tool_count=count_of(in_use, "pk"))
     if params.get("state") == "removed":
         rows = rows.filter(uninstalled_at__isnull=False)
     else:

@@ -60,11 +60,19 @@ def test_steps_without_calls_are_there_and_without_time(made: Callable[..., None
     assert {step.p95_ms for step in steps} == {None}
 
 
-def test_more_runs_than_are_read_are_left_out_by_whole_steps(
+def test_times_are_told_by_the_newest_runs_of_a_step(
     made: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST", 5)
-    made(NOW - timedelta(minutes=9), 1.0, 1.0, 1.0)
-    made(NOW - timedelta(minutes=5), 1.0, 1.0, 1.0)
-    made(NOW - timedelta(minutes=1), 1.0)
-    assert [step.calls for step in series(1, NOW) if step.calls] == [3, 1]
+    monkeypatch.setattr(module, "SAMPLED", 2)
+    made(NOW - timedelta(minutes=5, seconds=20), 900.0, 900.0, 900.0)
+    made(NOW - timedelta(minutes=5), 1.0, 2.0)
+    [step] = [step for step in series(1, NOW) if step.calls]
+    assert (step.calls, step.p50_ms, step.p95_ms) == (5, 1.0, 2.0)
+
+
+@pytest.mark.parametrize("hours", [1, 24, 168])
+def test_the_steps_fill_the_time_up_to_now(made: Callable[..., None], hours: int) -> None:
+    steps = series(hours, NOW)
+    length = steps[1].at - steps[0].at
+    assert len(steps) * length == timedelta(hours=hours)
+    assert steps[-1].at <= NOW < steps[-1].at + length

@@ -1,0 +1,174 @@
+"""`make bench-pages`: time, queries and size of every page, on a database that `make seed-large` filled.
+
+A page keeps its budget when it takes less than 150 ms at the 95th percentile with two clients, at most 15
+queries and at most 100 KB of HTML. Queries are counted in this process; times are taken from a web process.
+"""
+
+import http.client
+import statistics
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext, override_settings
+
+from audit.models import Event
+from execution.models import Run
+from registry.models import Package, Tool
+from security.models import Persona
+
+BUDGET_MS, BUDGET_QUERIES, BUDGET_BYTES = 150.0, 15, 100_000
+CLIENTS = 2
+SESSION = "sessionid"
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page cost."""
+
+    path: str
+    status: int
+    p50_ms: float
+    p95_ms: float
+    queries: int
+    size: int
+
+    @property
+    def beyond(self) -> list[str]:
+        """Which budgets it does not keep."""
+        found = []
+        if self.status != 200:
+            found.append(f"status {self.status}")
+        if self.p95_ms > BUDGET_MS:
+            found.append("time")
+        if self.queries > BUDGET_QUERIES:
+            found.append("queries")
+        if self.size > BUDGET_BYTES:
+            found.append("size")
+        return found
+
+
+def addresses() -> list[str]:
+    """Every list, its last pages and its filters, and the details of what is in the middle of the data."""
+
+    def middle(model: Any) -> Any:
+        rows = model.objects.order_by("pk")
+        return rows[rows.count() // 2]
+
+    tool, persona, package, run, event = map(middle, (Tool, Persona, Package, Run, Event))
+    busiest = Run.objects.order_by("-pk").values_list("tool", flat=True)[0]
+    ordered = Run.objects.order_by("pk")
+    return [
+        "/",
+        "/overview/charts/?hours=1",
+        "/overview/charts/?hours=24",
+        "/overview/charts/?hours=168",
+        "/search/?q=weather",
+        "/search/?q=zzzz",
+        f"/search/?q={str(run.pk)[:13]}",
+        "/tools/",
+        "/tools/?sort=-name",
+        "/tools/?q=invoice",
+        "/tools/?q=zzzz",
+        "/tools/?category=network",
+        f"/tools/?after={tool.name}",
+        f"/tools/?package={package.name}",
+        f"/tools/{tool.name}/",
+        f"/tools/{busiest}/",
+        f"/tools/{tool.name}/try/",
+        f"/tools/{tool.name}/edit/",
+        "/packages/",
+        "/packages/?q=kit-00",
+        f"/packages/{package.name}/",
+        "/personas/",
+        "/personas/?q=team-w",
+        f"/personas/{persona.name}/",
+        "/install/",
+        "/installations/",
+        "/runs/",
+        "/runs/?sort=made",
+        f"/runs/?after={ordered[100].pk}",
+        "/runs/?status=failed",
+        "/runs/?status=unsuccessful&since=24",
+        "/runs/?status=open",
+        "/runs/?status=outcome_unknown",
+        "/runs/?since=1",
+        f"/runs/?tool={tool.name}",
+        f"/runs/?persona={persona.name}",
+        f"/runs/?q={tool.name[5:12]}",
+        "/runs/?q=zzzz",
+        f"/runs/?q={run.pk}",
+        f"/runs/{run.pk}/",
+        "/schedules/",
+        "/audit/",
+        f"/audit/?after={event.pk}",
+        "/audit/?kind=run.outcome",
+        "/audit/?kind=run.refused",
+        "/audit/?actor_kind=persona",
+        f"/audit/?q={tool.name[5:12]}",
+        "/audit/?q=zzzz",
+        f"/audit/?subject_kind=tool&subject_id={tool.name}",
+        f"/audit/{event.pk}/",
+        "/api/docs",
+        "/api/docs/tool_execute",
+        "/api/docs/errors",
+        "/settings/sandbox/",
+    ]
+
+
+def queries_of(client: Client, path: str) -> int:
+    """How many queries the page makes."""
+    # The bench's own settings have another address book.
+    with override_settings(ROOT_URLCONF="toolhub.urls"), CaptureQueriesContext(connection) as captured:
+        client.get(path)
+    return len(captured)
+
+
+def ask(server: http.client.HTTPConnection, path: str, cookie: str) -> tuple[int, int, float]:
+    """Status, size and ms of one request."""
+    begun = time.perf_counter()
+    server.request("GET", path, headers={"Cookie": f"{SESSION}={cookie}"})
+    answer = server.getresponse()
+    body = answer.read()
+    return answer.status, len(body), (time.perf_counter() - begun) * 1000
+
+
+def timed(port: int, path: str, cookie: str, rounds: int) -> tuple[int, int, list[float]]:
+    """Status and size of the page, and the times of all requests of two clients at once."""
+    times: list[float] = []
+    first: list[tuple[int, int]] = []
+
+    def client() -> None:
+        server = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        for _ in range(rounds):
+            status, size, took = ask(server, path, cookie)
+            times.append(took)
+            first.append((status, size))
+        server.close()
+
+    threads = [threading.Thread(target=client) for _ in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return *first[-1], times
+
+
+def measure(client: Client, port: int, path: str, rounds: int) -> Page:
+    """The figures of one page: the signed-in client's, asked of the server at the port."""
+    cookie = client.cookies[SESSION].value
+    timed(port, path, cookie, 2)
+    status, size, times = timed(port, path, cookie, rounds)
+    cuts = statistics.quantiles(times, n=20)
+    return Page(path, status, cuts[9], cuts[18], queries_of(client, path), size)
+
+
+def line(page: Page) -> str:
+    """A page's figures on one line."""
+    return (
+        f"{page.p50_ms:7.1f} ms p50 {page.p95_ms:7.1f} ms p95 {page.queries:3} queries "
+        f"{page.size / 1000:6.1f} KB  {page.path}  {', '.join(page.beyond)}"
+    )

@@ -1,0 +1,37 @@
+"""`manage.py seed_large`: a large world by COPY, true to the rules of the rows that it makes."""
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from audit.ledger import leaf_hash
+from audit.models import Event
+from execution.models import Run, Status
+from registry.models import Assignment, Tool
+from security.models import Persona
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+def test_the_rows_are_whole_and_their_events_hold() -> None:
+    if connection.vendor != "postgresql":
+        with pytest.raises(CommandError, match="needs PostgreSQL"):
+            call_command("seed_large")
+        return
+    call_command("seed_large", tools=150, runs=400, personas=5)
+    assert (Tool.objects.count(), Run.objects.count(), Persona.objects.count()) == (150, 400, 5)
+    assert Assignment.objects.count() == 10
+    assert all(tool.active.tool_id == tool.pk for tool in Tool.objects.select_related("active"))
+    done = Run.objects.exclude(status=Status.OUTCOME_UNKNOWN)
+    assert Event.objects.filter(run_id__isnull=False).count() == 400 + done.count()
+    for event in Event.objects.filter(run_id__isnull=False)[:50]:
+        assert bytes(event.leaf) == leaf_hash(event.canonical.encode())
+    for run in done[:20]:
+        outcome = Event.objects.get(run_id=run.pk, kind="run.outcome")
+        assert bytes(run.outcome_leaf) == bytes(outcome.leaf)
+    # The sequences stand behind what was copied, and the triggers are on again.
+    assert Persona.objects.create(name="later").pk > 5
+    with pytest.raises(Exception, match="may not"):
+        Run.objects.filter(pk=done[0].pk).update(status=Status.PENDING)
+    with pytest.raises(CommandError, match="filled before"):
+        call_command("seed_large", tools=1, runs=0, personas=1)
