@@ -13,6 +13,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from audit.denials import denials_flush
 from core.outage import database_failure_log
 from execution.approvals.expiry import approvals_expire
+from execution.artefacts.services import contents_expire
 from execution.dynamic.keep import schemas_expire
 from execution.memory.services import memory_expire
 from execution.retry.wait import retries_due
@@ -47,6 +48,7 @@ def duties() -> list[Duty]:
         Duty("inline", 10.0, inline_release),
         Duty("denials", 10.0, denials_flush),
         Duty("payloads", 5.0, payloads_expire_some),
+        Duty("artefacts", 300.0, contents_expire),
         Duty("keys", 600.0, keys_expire),
         Duty("schemas", 600.0, schemas_expire),
         Duty("memory", 60.0, memory_expire),

@@ -10,6 +10,7 @@ from execution.approvals.views import (
     Approvals,
     FourEyesSwitch,
 )
+from execution.artefacts.views import RunArtefact
 from execution.callbacks.views import RunRedeliver
 from execution.decisions.views import Simulator, SimulatorOptions, ToolCallers
 from execution.preconditions.views import ResourceRemove, Resources, ResourceSwitch
@@ -36,6 +37,7 @@ urlpatterns = [
     path("runs/", RunsList.as_view(), name="runs"),
     path("runs/cancel/", RunsCancel.as_view(), name="runs_cancel"),
     path("runs/<uuid:run_id>/", RunDetail.as_view(), name="run"),
+    path("runs/<uuid:run_id>/artefacts/<str:name>", RunArtefact.as_view(), name="run_artefact"),
     path("runs/<uuid:run_id>/cancel/", RunCancel.as_view(), name="run_cancel"),
     path("runs/<uuid:run_id>/resolve/", RunResolve.as_view(), name="run_resolve"),
     path("runs/<uuid:run_id>/retry/", RunRetry.as_view(), name="run_retry"),

@@ -10,6 +10,7 @@ from execution.approvals.api import (
     ApprovalDetail,
     Approvals,
 )
+from execution.artefacts.api import RunArtefact, RunArtefacts
 from execution.callbacks.api import RunRedeliver
 from execution.decisions.api import DecisionSimulate
 from execution.dynamic.api import ToolSchema
@@ -101,6 +102,8 @@ urlpatterns = [
     path("runs/<uuid:run_id>/retry", RunRetry.as_view(), name="api_run_retry"),
     path("runs/<uuid:run_id>/replay", RunReplay.as_view(), name="api_run_replay"),
     path("runs/<uuid:run_id>/cleanup", RunCleanup.as_view(), name="api_run_cleanup"),
+    path("runs/<uuid:run_id>/artefacts", RunArtefacts.as_view(), name="api_run_artefacts"),
+    path("runs/<uuid:run_id>/artefacts/<str:name>", RunArtefact.as_view(), name="api_run_artefact"),
     path("runs/<uuid:run_id>/redeliver", RunRedeliver.as_view(), name="api_run_redeliver"),
     re_path(r"^(?P<rest>.*)$", api_not_found),
 ]

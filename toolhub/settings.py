@@ -48,6 +48,7 @@ INSTALLED_APPS = [
     "registry",
     "registry.installations",
     "execution.memory",
+    "execution.artefacts",
     "execution.preconditions",
     "security",
     "security.policy",

@@ -12,13 +12,14 @@ from typing import Any
 import orjson
 
 from core.errors import ToolHubError, error_object
+from execution.artefacts.services import files_view
 from execution.models import Status
 from execution.runners.admission import admission_check
 from execution.runners.bounds import limits_of, minimum_level, network_of
 from execution.runners.call import Call
 from execution.runners.folders import mounts_of, variables_of
 from execution.runners.judging import cancelled_error, ended, timeout_error
-from execution.runs.outcomes import NETWORK_REACHED, Outcome, failure
+from execution.runs.outcomes import ARTEFACTS_KEPT, NETWORK_REACHED, Outcome, failure
 from registry.store import release_folder
 from security.sandbox import gate_place
 from security.sandbox.launch import WORK, Finished, Launch, Limits, Mount
@@ -102,14 +103,27 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
     if done.reached:
         held["network"] = [each.as_dict() for each in done.reached]
         told.append((NETWORK_REACHED, {"hosts": held["network"]}))
+    if done.files:
+        held["artefacts"] = files_view(done.files)
+        told.append((ARTEFACTS_KEPT, {"artefacts": held["artefacts"]}))
     return dataclasses.replace(
-        outcome, duration_ms=done.duration_ms, resources=dict(done.resources), sandbox=held, told=told
+        outcome,
+        duration_ms=done.duration_ms,
+        resources=dict(done.resources),
+        sandbox=held,
+        told=told,
+        files=done.files,
+        warnings=(*outcome.warnings, *_skipped(done)),
     )
 
 
 def _may_wait(launch: Launch) -> bool:
     """Whether a program that was started before may serve this call: not where it gets what is one run's."""
     return not launch.network and all(mount.most_bytes is None for mount in launch.mounts)
+
+
+def _skipped(done: Finished) -> list[str]:
+    return [f"The file {name} was not kept: {why}." for name, why in done.skipped]
 
 
 def _prepared(call: Call, prepare: Prepare) -> tuple[Program, str]:

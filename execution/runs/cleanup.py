@@ -8,6 +8,7 @@ from django.db import transaction
 
 from audit.ledger import Entry, record
 from core.actors import Actor
+from execution.artefacts.services import artefacts_remove
 from execution.models import Run
 from execution.runs.again import finished_require
 
@@ -18,18 +19,21 @@ def work_folder(run: Run) -> Path:
 
 
 def run_cleanup(*, by: Actor, run: Run) -> None:
-    """Removes the run's work folder if it is there; the same twice.
+    """Removes the files that the run left, and its work folder if it is there; the same twice.
 
     A link that stands in the folder's place is removed and not followed. Raises ToolHubError (409)
     while the run has no outcome.
     """
     finished_require(run)
     folder = work_folder(run)
-    if not folder.is_symlink() and not folder.exists():
-        return
+    is_there = folder.is_symlink() or folder.exists()
     with transaction.atomic():
+        if not artefacts_remove([run.pk]) and not is_there:
+            return
         record(Entry("run.cleaned_up", by, "tool", run.tool, {}, run.pk))
         # Last in the transaction: what cannot be removed takes the event back.
+        if not is_there:
+            return
         if folder.is_symlink() or not folder.is_dir():
             folder.unlink(missing_ok=True)
         else:

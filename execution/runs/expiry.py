@@ -13,6 +13,7 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.actors import SYSTEM
 from core.outbox.models import Delivery
+from execution.artefacts.services import artefacts_remove
 from execution.callbacks.state import RUN_OUTCOME
 from execution.models import Run, RunEvent
 from execution.runs.events import PROGRESS
@@ -63,6 +64,7 @@ def _expire(rows: list[Run], before: datetime) -> int:
         Run.objects.filter(pk__in=mine).update(
             payload_expired_at=timezone.now(), arguments={}, request={}, result=None, salt=b""
         )
+        artefacts_remove(mine)
         RunEvent.objects.filter(run_id__in=mine, kind=PROGRESS).update(data={"expired": True})
         Delivery.objects.filter(kind=RUN_OUTCOME, subject__in=mine).delete()
         span = {"first": str(min(mine)), "last": str(max(mine))}

@@ -12,6 +12,7 @@ from django.utils import timezone
 from audit.ledger import event_row, rows_write
 from core.actors import SYSTEM, Actor
 from core.failpoints import failpoint
+from execution.artefacts.services import artefacts_keep
 from execution.callbacks.owed import callback_owe
 from execution.effects.apply import Apply, effects_write, has_effects
 from execution.models import Attempt, Run, RunEvent, Status
@@ -146,6 +147,8 @@ def outcome_write(
         outcome_leaf=ledger.leaf,
         events_count=run.events_count,
     )
+    if outcome.files:
+        artefacts_keep(run_id, outcome.files)
     rows_write([ledger])
     callback_owe(run)
     run_wake(run_id)

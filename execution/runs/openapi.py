@@ -28,6 +28,11 @@ METADATA: dict[str, Any] = {
         "degraded": {"type": "boolean"},
         "sandbox": {"type": ["string", "null"]},
         "resources": {"type": "object"},
+        "artefacts": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "Files that the tool left: name, size, sha256; GET runs/{id}/artefacts.",
+        },
         "audit_leaf": {"type": ["string", "null"]},
         "warnings": {"type": "array", "items": {"type": "string"}},
         "origin": {**_ID, "description": "The run that this one repeats."},

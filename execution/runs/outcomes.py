@@ -13,7 +13,7 @@ from execution.memory.changes import Change
 from execution.models import Run, Status
 
 CALL_REQUESTED, CALL_COMPLETED, CALL_FAILED = "TOOL_CALL_REQUESTED", "TOOL_CALL_COMPLETED", "TOOL_CALL_FAILED"
-NETWORK_REACHED = "NETWORK_REACHED"
+NETWORK_REACHED, ARTEFACTS_KEPT = "NETWORK_REACHED", "ARTEFACTS_KEPT"
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class Outcome:
     sandbox: Mapping[str, Any] | None = None
     # Events of the attempt that are told with its outcome, as kind and data.
     told: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    # Files that the tool left for its caller, as name and content.
+    files: Sequence[tuple[str, bytes]] = field(default=(), repr=False)
     # What the tool asks to have changed in memory.
     memory: tuple[Change, ...] = ()
 

@@ -15,8 +15,9 @@ UNHELD = frozenset({"builtin", "http"})
 
 
 def metadata_of(run: Run) -> dict[str, Any]:
-    """The `metadata` member. Times RFC 3339 UTC, durations ms, hashes hex."""
-    return {
+    """The `metadata` member. Times RFC 3339 UTC, durations ms, hashes hex; `artefacts` if there are any."""
+    files = (run.sandbox or {}).get("artefacts")
+    return ({"artefacts": files} if files else {}) | {
         "run_id": str(run.pk),
         "tool": run.tool,
         "version": run.tool_version.version,

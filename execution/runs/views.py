@@ -15,6 +15,7 @@ from core.lists import ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
 from execution.approvals.selectors import approval_of
+from execution.artefacts.models import Artefact
 from execution.callbacks.state import callback_of
 from execution.models import Run, Status
 from execution.runs.events import event_view
@@ -72,6 +73,7 @@ def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
         "steps": [
             {"event": event, "view": event_view_short(event_view(event, run))} for event in run.events.all()
         ],
+        "artefacts": list(Artefact.objects.filter(run=run)),
         "callback": callback_of(run),
         "approval": approval_of(run),
         "ledger": ledger,

@@ -19,8 +19,9 @@ class Limits:
     """What the whole tree of a run's processes may use. Seconds, milliseconds and bytes.
 
     `memory_bytes` counts the processes' own memory; files in the work folder are bounded by `disk_bytes`
-    and `files`. `cpu_ms` None leaves processor time to the wall clock. `log_bytes` is how much of the end of
-    the log is kept.
+    and `files`; of those left for the caller, `artefacts` files of `artefact_bytes` together are taken.
+    `cpu_ms` None leaves processor time to the wall clock. `log_bytes` is how much of the end of the log is
+    kept.
     """
 
     wall_s: float = 30.0
@@ -32,6 +33,8 @@ class Limits:
     files: int = 10_000
     processes: int = 64
     open_files: int = 256
+    artefact_bytes: int = 16 * MIB
+    artefacts: int = 20
 
     def as_dict(self) -> dict[str, Any]:
         """The limits by name, as they stand in a run's record."""
@@ -97,7 +100,8 @@ class Finished:
 
     `resources` are `cpu_ms`, `max_memory_bytes` and `disk_bytes`; `duration_ms` counts from the program's
     start. `asked` is true when it was told to stop, also if it then ended by itself; `parked` when it ended
-    before it had its input; `reached` the hosts that it asked for.
+    before it had its input; `reached` the hosts that it asked for. `files` are those that it left
+    for its caller, `skipped` those that were not taken, with the reason.
     """
 
     how: How
@@ -111,3 +115,5 @@ class Finished:
     asked: bool = False
     parked: bool = False
     reached: Sequence[Reached] = ()
+    files: Sequence[tuple[str, bytes]] = ()
+    skipped: Sequence[tuple[str, str]] = ()

@@ -22,7 +22,7 @@ from security.sandbox.levels import Level
 from security.sandbox.machine import bubblewrap, program_of, tree
 from security.sandbox.nursery import Supervisor
 from security.sandbox.seccomp import filter_hash
-from security.sandbox.supervisor.channel import CANCEL, END, GO, GO_HEAD, HEAD, LOG, OUTPUT
+from security.sandbox.supervisor.channel import CANCEL, END, FILE, GO, GO_HEAD, HEAD, LOG, OUTPUT
 from security.sandbox.supervisor.order import order_pack
 
 # So often it is looked whether the run was cancelled, in seconds.
@@ -167,6 +167,7 @@ class _Hearing:
         self._on_output = on_output
         self.stdout = bytearray()
         self.log = b""
+        self.files: list[tuple[str, bytes]] = []
         self.report: dict[str, Any] | None = None
 
     def take(self, block: bytes) -> None:
@@ -184,6 +185,8 @@ class _Hearing:
                 self.stdout += content
             elif kind == LOG:
                 self.log = content
+            elif kind == FILE:
+                self.files.append(marshal.loads(content))  # noqa: S302 - our own supervisor wrote it
             elif kind == END:
                 self.report = marshal.loads(content)  # noqa: S302 - our own supervisor wrote it
 
@@ -219,4 +222,6 @@ def _finished(hearing: _Hearing, launch: Launch) -> Finished:
         filter_hash=filter_hash(program) if program else None,
         asked=report.get("asked", False),
         parked=report.get("parked", False),
+        files=hearing.files,
+        skipped=report.get("skipped", ()),
     )

@@ -152,10 +152,10 @@ def calls_serve(order: Order, channel: Channel) -> None:
     grown = Zygote(order)
     try:
         while call := _next(grown, channel):
-            report, log = Watch(order, call, channel).run()
+            watch = Watch(order, call, channel)
+            watch.run()
             call.close()
-            channel.end(report, log)
-            if report["parked"] or report["how"] == "killed":
+            if watch.report["parked"] or watch.report["how"] == "killed":
                 return
     finally:
         grown.end()

@@ -4,12 +4,13 @@ import marshal
 import os
 import struct
 
-OUTPUT, LOG, END = b"O", b"L", b"E"
+OUTPUT, LOG, FILE, END = b"O", b"L", b"F", b"E"
 CANCEL = b"C"
 # Followed by the seconds that the program may take, the lengths of its input and its secrets, and by these.
 GO = b"G"
 GO_HEAD = struct.Struct("=d2I")
 HEAD = struct.Struct("=cI")
+Files = list[tuple[str, bytes]]
 
 
 class Channel:
@@ -42,9 +43,11 @@ class Channel:
                 return
             del self._pending[:written]
 
-    def end(self, report: dict[str, object], log: bytes) -> None:
+    def end(self, report: dict[str, object], log: bytes, files: "Files | None" = None) -> None:
         """The last frames; returns when the worker has them or is gone."""
         os.set_blocking(self.taken, True)
+        for one in files or ():
+            self.send(FILE, marshal.dumps(one))
         self.send(LOG, log)
         self.send(END, marshal.dumps(report))
         os.set_blocking(self.taken, False)

@@ -31,8 +31,8 @@ def main(network: int = -1) -> None:
         sweep(0)
         channel.end({"how": "refused", "why": str(error)}, b"")
         return
-    report, log = Watch(order, tool, channel).run()
-    channel.end(report, log)
-    if report["how"] == "killed" and order.work:
+    watch = Watch(order, tool, channel)
+    watch.run()
+    if watch.report["how"] == "killed" and order.work:
         # The worker, whose part this is, may be gone.
         os.spawnv(os.P_WAIT, "/bin/rm", ["rm", "-rf", "--", order.work])  # noqa: S606

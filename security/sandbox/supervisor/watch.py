@@ -5,6 +5,7 @@ import select
 import time
 
 from security.sandbox.supervisor.channel import CANCEL, GO, GO_HEAD, OUTPUT, Channel
+from security.sandbox.supervisor.collect import collect
 from security.sandbox.supervisor.order import Order, read_whole
 from security.sandbox.supervisor.start import Tool
 from security.sandbox.supervisor.sweep import tell
@@ -33,6 +34,8 @@ class Watch:
         self._order, self._tool, self._channel = order, tool, channel
         self._usage = Usage(tool, order.limits)
         self._stdin = memoryview(b"")
+        self._files: list[tuple[str, bytes]] = []
+        self.report: dict[str, object] = {}
         self._parked, self._leaving = True, False
         self._log = bytearray()
         self._output = self._logged = 0
@@ -50,8 +53,13 @@ class Watch:
         self._poll.register(tool.pidfd, select.POLLIN)
         self._poll.register(channel.given, select.POLLIN)
 
-    def run(self) -> tuple[dict[str, object], bytes]:
-        """Watches to the end; the report for the worker and the end of the log."""
+    def run(self) -> None:
+        """Watches to the end, and tells the worker of it."""
+        report, log = self._watch()
+        self._channel.end(report, log, self._files)
+        self.report = report
+
+    def _watch(self) -> tuple[dict[str, object], bytes]:
         while self._how is None:
             now = time.monotonic()
             if now >= self._look:
@@ -207,4 +215,8 @@ class Watch:
             "asked": self._asked is not None,
             "parked": self._parked,
         }
+        if how == "exited" and not self._parked and self._tool.work >= 0:
+            limits = self._order.limits
+            most, count = int(limits["artefact_bytes"]), int(limits["artefacts"])
+            self._files, report["skipped"] = collect(self._tool.work, most, count)
         return report, bytes(self._log[-int(self._order.limits["log_bytes"]) :])
