@@ -16,6 +16,9 @@ CATEGORIES = ("system", "file", "network", "data", "memory", "code", "mcp", "cus
 DETERMINISM = ("deterministic", "bounded", "non_deterministic")
 TIMEOUT_MS = 30_000
 OUTPUT_BYTES = 1_048_576
+# The most that a contract may ask for, in ms and bytes.
+TIMEOUT_MOST = 86_400_000
+OUTPUT_MOST = 67_108_864
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,9 @@ def contract_read(definition: Mapping[str, Any]) -> Contract:
         determinism=_one_of(
             name, "determinism", declared.get("determinism", "non_deterministic"), DETERMINISM
         ),
-        timeout_ms=_bound(name, "timeoutMs", bounds.get("timeoutMs"), TIMEOUT_MS, 86_400_000),
+        timeout_ms=_bound(name, "timeoutMs", bounds.get("timeoutMs"), TIMEOUT_MS, TIMEOUT_MOST),
         max_output_bytes=_bound(
-            name, "maxOutputBytes", bounds.get("maxOutputBytes"), OUTPUT_BYTES, 67_108_864
+            name, "maxOutputBytes", bounds.get("maxOutputBytes"), OUTPUT_BYTES, OUTPUT_MOST
         ),
     )
 

@@ -17,6 +17,7 @@ from execution.dynamic.api import ToolSchema
 from execution.memory.api import LoopDetail, MemoryItem, MemoryKeys, SessionDetail, Sessions
 from execution.memory.api_events import SessionEvents, WebhookDetail, Webhooks
 from execution.operations.api import Execute
+from execution.operations.capabilities import Capabilities
 from execution.retry.api import RetryPolicies
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
 from execution.runs.api_again import RunCleanup, RunReplay, RunRetry
@@ -48,6 +49,7 @@ from registry.releases.api import (
 )
 
 urlpatterns = [
+    path("capabilities", Capabilities.as_view(), name="api_capabilities"),
     path("execute", Execute.as_view(), name="api_execute"),
     path("decisions/simulate", DecisionSimulate.as_view(), name="api_decisions_simulate"),
     path("tools", ToolList.as_view(), name="api_tools"),

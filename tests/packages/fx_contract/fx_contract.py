@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 from toolhub_sdk import DeclaredError, Example, Field, Package, Rule, ToolContext, ToolError, tool
 
@@ -18,6 +18,31 @@ PACKAGE = Package(
 )
 Whole = Annotated[int, Field(description="A whole number.")]
 Text = Annotated[str, Field(description="A text.")]
+
+
+class Inner(TypedDict):
+    """An object within."""
+
+    count: Annotated[int, Field(description="How many.", minimum=1)]
+
+
+@tool(timeout_ms=10_000)
+def fx_schema(
+    text: Annotated[str, Field(description="A text.", min_length=2, max_length=5)] = "abc",
+    code: Annotated[str, Field(description="Capitals.", pattern="^[A-Z]+$")] = "AB",
+    number: Annotated[float, Field(description="A number.", minimum=0, maximum=10)] = 1.5,
+    whole: Annotated[int, Field(description="A whole number.")] = 3,
+    choice: Annotated[Literal["a", "b"], Field(description="One of two.")] = "a",
+    yes: Annotated[bool, Field(description="Yes or no.")] = True,
+    items: Annotated[list[int], Field(description="Numbers.", min_length=1, max_length=3)] = [1],  # noqa: B006
+    inner: Annotated[Inner, Field(description="An object.")] = {"count": 1},  # noqa: B006
+    at: Annotated[str, Field(description="A moment.", format="date-time")] = "2026-01-02T03:04:05Z",
+    mail: Annotated[str, Field(description="An address.", format="email")] = "a@example.org",
+    link: Annotated[str, Field(description="An address.", format="uri")] = "https://example.org/",
+) -> Any:
+    """Says what it was given, with its own defaults."""
+    given = {"text": text, "code": code, "number": number, "whole": whole, "choice": choice, "yes": yes}
+    return {**given, "items": items, "inner": inner, "at": at, "mail": mail, "link": link}
 
 
 def in_order(low: int, high: int) -> dict[str, str] | None:
@@ -174,3 +199,10 @@ def fx_whole(ctx: ToolContext) -> str:
     """Is given more than any machine has, by a change to its manifest in the test."""
     ctx.emit("called")
     return "done"
+
+
+@tool(timeout_ms=10_000)
+def fx_context(ctx: ToolContext) -> Any:
+    """Says what its context holds."""
+    names = ("session_id", "loop_id", "agent_id", "context_data", "hints", "project")
+    return {name: getattr(ctx, name) for name in names}
