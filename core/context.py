@@ -39,6 +39,46 @@ NAVIGATION = (
     NavItem("Schedules", "schedules", "clock", "s", "execution.view_schedule"),
     NavItem("Audit", "events", "shield-check", "a", "audit.view_event"),
 )
+SETTINGS_PLACE = NavItem("Settings", "settings", "settings", "e")
+
+
+@dataclass(frozen=True)
+class SettingsItem:
+    """A place that the settings page leads to, and what a person does there."""
+
+    title: str
+    url_name: str
+    icon: str
+    what: str
+    permission: str
+
+
+SETTINGS = (
+    SettingsItem(
+        "Secrets", "secrets", "key", "Credentials and keys for git servers, sealed.", "security.view_secret"
+    ),
+    SettingsItem(
+        "Output filters",
+        "output_patterns",
+        "filter",
+        "Patterns that are taken out of what tools say.",
+        "security.view_outputpattern",
+    ),
+    SettingsItem(
+        "Resources",
+        "resources",
+        "activity",
+        "Servers that tools depend on, and whether they answer.",
+        "preconditions.view_resource",
+    ),
+    SettingsItem(
+        "Sandbox",
+        "sandbox",
+        "shield-lock",
+        "What this machine holds code from outside with, proved anew.",
+        "security.view_user",
+    ),
+)
 
 
 def console(request: HttpRequest) -> dict[str, Any]:
@@ -59,12 +99,22 @@ def _navigation(request: HttpRequest) -> list[dict[str, Any]]:
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return []
-    items = []
-    for item in NAVIGATION:
-        if item.permission and not user.has_perm(item.permission):
-            continue
-        url = reverse(item.url_name)
-        places = (url, *map(reverse, item.more))
-        current = request.path == url if url == "/" else request.path.startswith(places)
-        items.append({"item": item, "url": url, "current": current})
-    return items
+    return [_place(request, item) for item in places_of(user)]
+
+
+def _place(request: HttpRequest, item: NavItem) -> dict[str, Any]:
+    url = reverse(item.url_name)
+    places = (url, *map(reverse, item.more))
+    current = request.path == url if url == "/" else request.path.startswith(places)
+    return {"item": item, "url": url, "current": current}
+
+
+def places_of(user: Any) -> list[NavItem]:
+    """Where in the console a person may go; the settings are there for who may see one of them."""
+    allowed = [item for item in NAVIGATION if not item.permission or user.has_perm(item.permission)]
+    return [*allowed, SETTINGS_PLACE] if settings_of(user) else allowed
+
+
+def settings_of(user: Any) -> list[SettingsItem]:
+    """Which settings a person may see."""
+    return [item for item in SETTINGS if user.has_perm(item.permission)]

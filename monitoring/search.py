@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Case, IntegerField, Model, Q, QuerySet, Value, When
 from django.urls import reverse
 
-from core.context import NAVIGATION
+from core.context import places_of, settings_of
 from execution.models import Run
 from registry.models import Package, Tool
 from security.models import Persona, User
@@ -58,12 +58,9 @@ def find(person: User, text: str) -> list[Group]:
 
 
 def _pages(person: User, text: str) -> list[Found]:
-    allowed = [item for item in NAVIGATION if not item.permission or person.has_perm(item.permission)]
-    return [
-        Found(item.title, f"g {item.key}", reverse(item.url_name))
-        for item in allowed
-        if text.lower() in item.title.lower()
-    ]
+    found = [Found(item.title, f"g {item.key}", reverse(item.url_name)) for item in places_of(person)]
+    found += [Found(item.title, "Settings", reverse(item.url_name)) for item in settings_of(person)]
+    return [each for each in found if text.lower() in each.name.lower()]
 
 
 def _first(rows: QuerySet[Row], text: str) -> QuerySet[Row]:

@@ -9,6 +9,7 @@ from rest_framework.permissions import IsAuthenticated
 # Imported for what it registers; here, because only web processes and the description need it.
 import security.openapi  # noqa: F401
 from core.views_console import error_codes, theme_set
+from core.views_settings import SettingsPage
 from core.views_style import StylePage
 from monitoring.views_overview import Overview
 from monitoring.views_search import SearchPage
@@ -35,6 +36,7 @@ urlpatterns = [
     path("sign-out/", LogoutView.as_view(), name="account_logout"),
     path("account/password/", PasswordChangeView.as_view(), name="account_change_password"),
     path("account/theme/", theme_set, name="theme_set"),
+    path("settings/", SettingsPage.as_view(), name="settings"),
     path("style/", StylePage.as_view(), name="style"),
     path("", Overview.as_view(), name="overview"),
     path("overview/charts/", SeriesPage.as_view(), name="series"),

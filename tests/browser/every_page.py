@@ -153,6 +153,7 @@ FIXED = (
     "/packages/careful/config/",
     "/settings/filters/",
     "/settings/secrets/",
+    "/settings/",
     "/settings/sandbox/",
     "/settings/resources/",
     "/account/password/",

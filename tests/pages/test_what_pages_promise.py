@@ -34,6 +34,7 @@ PAGES = {
     "/schedules/new/": "execution.add_schedule",
     "/audit/": "audit.view_event",
     "/audit/{event}/": "audit.view_event",
+    "/settings/": "security.view_user",
     "/settings/sandbox/": "security.view_user",
     "/settings/secrets/": "security.view_secret",
     "/settings/filters/": "security.view_outputpattern",
