@@ -1,8 +1,9 @@
 """Tools that are requests on the web: an operation's request made from arguments, and its answer read.
 
-An operation is `{method, path, query?, headers?, body?}` of a tool's contract. A `{name}` in the path is an
-argument, percent-encoded as one segment (RFC 3986). `query` lists arguments, `headers` names an argument for
-each header, `body` the argument that is the whole JSON body. Arguments that are named nowhere go into a JSON
+An operation is `{method, path, query?, headers?, settings?, body?}` of a tool's contract. A `{name}` in the
+path is an argument, percent-encoded as one segment (RFC 3986). `query` lists arguments, `headers` names an
+argument for each header, `body` the argument that is the whole JSON body. `settings` makes headers of the
+package's settings and secrets, such as `Bearer {api_key}`. Arguments that are named nowhere go into a JSON
 object as body for POST, PUT and PATCH, and into the query for GET and DELETE.
 """
 
@@ -11,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -19,6 +21,7 @@ from toolhub_sdk.strict_json import Limits, StrictJSONError, loads
 
 WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 IN_PATH = re.compile(r"\{([^{}/]+)\}")
+IN_TEMPLATE = re.compile(r"\{([A-Za-z][A-Za-z0-9_-]{0,63})\}")
 _VISIBLE = re.compile(r"[\x20-\x7e]*")
 _MESSAGE_MOST = 500
 # Only these: some of Python's other codecs take very long for hostile bytes.
@@ -47,8 +50,16 @@ def named_arguments(operation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "/body", operation["body"]
 
 
-def web_request(base: str, operation: Mapping[str, Any], arguments: Mapping[str, Any]) -> WebRequest:
-    """The request that a call means. Raises ToolError INVALID_ARGUMENTS for values without a place in it."""
+def web_request(
+    base: str,
+    operation: Mapping[str, Any],
+    arguments: Mapping[str, Any],
+    settings: Mapping[str, Any] = MappingProxyType({}),
+) -> WebRequest:
+    """The request that a call means; a header for which a setting is missing is left out.
+
+    Raises ToolError INVALID_ARGUMENTS for values without a place in it, NOT_CONFIGURED for such settings.
+    """
     left = dict(arguments)
     method = operation["method"]
     path = IN_PATH.sub(lambda found: _segment(found[1], left.pop(found[1], None)), operation["path"])
@@ -58,6 +69,7 @@ def web_request(base: str, operation: Mapping[str, Any], arguments: Mapping[str,
         for header, name in operation.get("headers", {}).items()
         if left.get(name) is not None
     }
+    headers |= dict(_set_headers(operation.get("settings", {}), settings))
     content: Any = ...
     if "body" in operation:
         content = left.pop(operation["body"], ...)
@@ -150,6 +162,18 @@ def _segment(name: str, value: Any) -> str:
     if text in {"", ".", ".."}:
         raise _unfit(name, "an address's segment cannot be empty, . or ..")
     return quote(text, safe="")
+
+
+def _set_headers(templates: Mapping[str, str], settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for header, template in templates.items():
+        names = IN_TEMPLATE.findall(template)
+        if all(name in settings for name in names):
+            text = IN_TEMPLATE.sub(lambda found: _text(found[1], settings[found[1]]), template)
+            if not _VISIBLE.fullmatch(text):
+                # The value is never told: it may be a secret.
+                why = f"A header holds visible characters of ASCII only, {', '.join(names)} has others."
+                raise ToolError("NOT_CONFIGURED", why, recoverable=False)
+            yield header, text.strip()
 
 
 def _header(name: str, value: Any) -> str:

@@ -48,7 +48,9 @@ def _answer(call: Call) -> object:
     from core.http.client import http_send  # noqa: PLC0415 - 8 MB, only where such a tool is called
 
     operation = call.version.definition["_meta"][CONTRACT]["http"]
-    request = web_request(call.version.entry, operation, call.arguments)
+    request = web_request(
+        call.version.entry, operation, call.arguments, {**call.settings.values, **call.settings.secrets}
+    )
     try:
         reply = http_send(
             request.method,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from core.actors import SYSTEM
+from registry.config.services import config_change
 from registry.models import Package, Tool, ToolVersion
 from registry.releases.draft import release_draft
 from registry.releases.publish import draft_publish
@@ -164,4 +165,65 @@ def test_arguments_that_have_no_place_in_the_address(server: Receiver, call: Cal
     result = call("web_get", {"id": ".."}).json()
 
     assert result["error"]["code"] == "INVALID_ARGUMENTS"
+    assert server.got == []
+
+
+CONFIG = {
+    "type": "object",
+    "properties": {
+        "team": {"type": "string"},
+        "api_key": {"type": "string", "secret": True},
+        "spare": {"type": "string", "secret": True},
+    },
+    "required": ["api_key"],
+}
+AUTHORIZED = {
+    "method": "GET",
+    "path": "/items/{id}",
+    "settings": {"Authorization": "Bearer {api_key}", "X-Team": "{team}", "X-Spare": "{spare}"},
+}
+
+
+@pytest.fixture
+def authorized(server: Receiver, settings: Any, admin: User, persona: Persona) -> Package:
+    """A tool whose server wants a secret of the package."""
+    settings.HTTP_ALLOW = [f"127.0.0.1:{server.port}"]
+    manifest = {
+        "manifestVersion": "1",
+        "name": "web-keys",
+        "version": "1.0.0",
+        "description": "Items of a server that wants a key.",
+        "runtime": {"type": "http", "entry": f"http://127.0.0.1:{server.port}"},
+        "config": CONFIG,
+        "tools": [definition("web_key", server.port, AUTHORIZED)],
+    }
+    package = draft_publish(by=SYSTEM, draft=release_draft(manifest=manifest, files={})).package
+    assignment_create(by=admin, persona=persona, tool=None, package=package)
+    return package
+
+
+def test_a_secret_goes_to_the_server_as_a_header_and_nowhere_else(
+    authorized: Package, server: Receiver, call: Call, admin: User
+) -> None:
+    assert call("web_key", {"id": "7"}).json()["error"]["code"] == "NOT_CONFIGURED"
+    config_change(by=admin, package=authorized, changes={"api_key": "hunter2-hunter2", "team": "blue"})
+    server.answers = [says(b'{"echoed": "Bearer hunter2-hunter2"}')]
+
+    answer = call("web_key", {"id": "7"}).json()
+
+    assert answer["data"] == {"echoed": "Bearer [redacted]"}
+    (got,) = server.got
+    assert (got.headers["authorization"], got.headers["x-team"]) == ("Bearer hunter2-hunter2", "blue")
+    assert "x-spare" not in got.headers
+
+
+def test_a_secret_that_no_header_can_hold_is_never_sent_nor_told(
+    authorized: Package, server: Receiver, call: Call, admin: User
+) -> None:
+    config_change(by=admin, package=authorized, changes={"api_key": "hunter2\r\nX-Evil: 1"})
+
+    error = call("web_key", {"id": "7"}).json()["error"]
+
+    assert error["code"] == "NOT_CONFIGURED"
+    assert "hunter2" not in str(error)
     assert server.got == []

@@ -97,3 +97,24 @@ def test_authors_try_their_requests(server: Receiver, tmp_path: Path) -> None:
     assert bad.error is not None
     assert bad.error.startswith("EXECUTION_FAILED: The server refused it with status 404")
     assert [one.path for one in server.got] == ["/v1/orders/7?note=a%20b", "/v1/orders/8"]
+
+
+CONFIG = {"type": "object", "properties": {"api_key": {"type": "string", "secret": True}}}
+
+
+@pytest.mark.parametrize(
+    ("headers", "good"),
+    [
+        ({"Authorization": "Bearer {api_key}", "Cookie": "key={api_key}"}, True),
+        ({"Authorization": "Bearer {other}"}, False),
+        ({"Authorization": "Bearer {api_key"}, False),
+        ({"Host": "{api_key}"}, False),
+        ({"Idempotency-Key": "fixed"}, False),
+        ({"X-Fixed": "a text"}, True),
+    ],
+)
+def test_headers_of_the_package(headers: dict[str, str], good: bool) -> None:
+    made = {**manifest(operation={**GET, "settings": headers}), "config": CONFIG}
+    found = manifest_problems(made)
+    assert (found == []) == good, found
+    assert all(each.pointer.startswith(f"{HERE}/http/settings/") for each in found)

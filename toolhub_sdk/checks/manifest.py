@@ -95,7 +95,7 @@ def _tools_problems(manifest: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(f"{at}/name", f"{name} is a word of the hub's API.", "Choose another name.")
         seen.setdefault(name, index)
         yield from tool_problems(definition, at)
-        yield from web_problems(manifest["runtime"], definition, at)
+        yield from web_problems(manifest, definition, at)
 
 
 def tool_problems(definition: Mapping[str, Any], at: str = "") -> Iterator[Problem]:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.package import CONTRACT
-from toolhub_sdk.web import IN_PATH, named_arguments
+from toolhub_sdk.web import IN_PATH, IN_TEMPLATE, named_arguments
 
 # What the sender itself says, and what would carry one caller's credentials to a server.
 OWN_HEADERS = frozenset(
@@ -29,11 +29,14 @@ OWN_HEADERS = frozenset(
         "upgrade",
     }
 )
+# These are the package's to say, not a caller's.
+CREDENTIALS = frozenset({"authorization", "cookie"})
 _PORTS = {"http": 80, "https": 443}
 
 
-def web_problems(runtime: Mapping[str, Any], definition: Mapping[str, Any], at: str) -> Iterator[Problem]:
+def web_problems(manifest: Mapping[str, Any], definition: Mapping[str, Any], at: str) -> Iterator[Problem]:
     """Problems of one tool, `at` its pointer, whose form is right; none for other runtimes without `http`."""
+    runtime = manifest["runtime"]
     contract = definition.get("_meta", {}).get(CONTRACT, {})
     operation = contract.get("http")
     here = f"{at}/_meta/{pointer([CONTRACT])[1:]}"
@@ -48,6 +51,7 @@ def web_problems(runtime: Mapping[str, Any], definition: Mapping[str, Any], at: 
         return
     yield from _address_problems(runtime["entry"], contract, here)
     yield from _operation_problems(operation, definition["inputSchema"], f"{here}/http")
+    yield from _settings_problems(operation, manifest.get("config", {}), f"{here}/http/settings")
 
 
 def _address_problems(entry: str, contract: Mapping[str, Any], here: str) -> Iterator[Problem]:
@@ -64,6 +68,18 @@ def _address_problems(entry: str, contract: Mapping[str, Any], here: str) -> Ite
     if f"{host}:{port}" not in allowed:
         message = f"The tool calls {host}:{port}, which network.allow does not name."
         yield Problem(f"{here}/network/allow", message, f'Add "{host}:{port}".')
+
+
+def _settings_problems(operation: Mapping[str, Any], config: Mapping[str, Any], at: str) -> Iterator[Problem]:
+    for header, template in operation.get("settings", {}).items():
+        here = f"{at}{pointer([header])}"
+        for name in IN_TEMPLATE.findall(template):
+            if name not in config.get("properties", {}):
+                yield Problem(here, f"config has no setting {name}.", "Add it, or mend the name.")
+        if any(mark in IN_TEMPLATE.sub("", template) for mark in "{}"):
+            yield Problem(here, "A brace stands alone.", "Write {name} for a setting.")
+        if header.lower() in OWN_HEADERS - CREDENTIALS:
+            yield Problem(here, f"The header {header} is the hub's own.", "Leave it out.")
 
 
 def _operation_problems(
