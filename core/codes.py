@@ -165,6 +165,15 @@ CODES: dict[str, Code] = _codes(
         "Ask for the grant that `decision` names.",
     ),
     Code(
+        "SECURITY_VIOLATION",
+        "security",
+        "high",
+        403,
+        True,
+        "Arguments look like an attack, and the tool's content checks block it.",
+        "See `violations`.",
+    ),
+    Code(
         "PAUSED",
         "security",
         "medium",

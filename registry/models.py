@@ -7,6 +7,8 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from core.fields import CanonicalJSONField
+from registry.content import DEFAULT, content_fields
+from security.content.kinds import Field
 from security.models import Persona, User
 from toolhub_sdk.package import CONTRACT
 
@@ -91,6 +93,8 @@ class Tool(models.Model):
     asks_approval = models.BooleanField(default=False, db_default=False)
     # Whether an admin wants arguments sanitised; from the overlay.
     sanitises = models.BooleanField(default=False, db_default=False)
+    # What an admin wants done about arguments that look like attacks; empty: as its contract says.
+    content_mode = models.CharField(max_length=6, blank=True, default="", db_default="")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -156,6 +160,16 @@ class ToolVersion(models.Model):
     def sanitises(self) -> bool:
         """Whether its contract wants arguments sanitised."""
         return self.declared.get("sanitise") is True
+
+    @cached_property
+    def content_fields(self) -> tuple[Field, ...]:
+        """Which arguments are checked for attacks; for most tools none."""
+        return content_fields(self.digest, self.definition)
+
+    @cached_property
+    def content_mode(self) -> str:
+        """What its contract wants done about arguments that look like attacks."""
+        return str(self.declared.get("contentChecks", DEFAULT))
 
     @property
     def declared(self) -> dict[str, Any]:

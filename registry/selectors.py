@@ -8,10 +8,11 @@ from typing import Any
 from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery
 
 from core.errors import InvalidRequest, NotFound
+from registry.content import content_fact
 from registry.models import Assignment, Package, Tool, ToolVersion, VersionState
 from registry.versions import version_pick
 from security.decisions import Decision, decide
-from security.facts import CallFacts, Policy, TokenState
+from security.facts import CallFacts, ContentFact, Policy, TokenState
 from security.policy.selectors import PolicyBook
 from security.principals import PersonaPrincipal
 
@@ -27,6 +28,8 @@ class ResolvedTool:
     asks_approval: bool = False
     # Whether an admin wants arguments sanitised; as above.
     cleans: bool = False
+    # What an admin wants done about arguments that look like attacks; empty: as the contract says.
+    content_mode: str = ""
 
     @property
     def name(self) -> str:
@@ -36,6 +39,13 @@ class ResolvedTool:
     def sanitises(self) -> bool:
         """Whether the tool gets its arguments sanitised."""
         return self.cleans or self.version.sanitises
+
+    def content(self, arguments: Mapping[str, Any] | None) -> ContentFact | None:
+        """What looks like an attack in the arguments, and what is to be done about it."""
+        fields = self.version.content_fields
+        if not fields:
+            return None
+        return content_fact(fields, self.content_mode or self.version.content_mode, arguments)
 
     @property
     def asks(self) -> str:
@@ -87,7 +97,12 @@ def tool_resolve_version(version: ToolVersion, persona_id: int) -> ResolvedTool:
 def _resolved(row: ToolVersion, persona_id: int) -> ResolvedTool:
     name = row.tool.name
     policy = PolicyBook([persona_id], [name]).of(persona_id, name)
-    return ResolvedTool(row, _assigned_by(row), policy, row.tool.asks_approval, row.tool.sanitises)
+    return ResolvedTool(row, _assigned_by(row), policy, *wishes_of(row.tool))
+
+
+def wishes_of(tool: Tool) -> tuple[bool, bool, str]:
+    """What an admin wants of calls of a tool, as ResolvedTool has it."""
+    return tool.asks_approval, tool.sanitises, tool.content_mode
 
 
 def _versions_for(persona_id: int) -> QuerySet[ToolVersion]:
@@ -155,6 +170,7 @@ def call_decide(
             arguments=arguments,
             policy=found.policy,
             standing=principal.standing,
+            content=found.content(arguments),
             asks=found.asks,
             approved=approved,
         )

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from security.capabilities import covers, holders
 from security.conditions import APPROVAL, condition_words, unmet
+from security.content.violation import Violation
 from security.facts import CallFacts, GrantFact, RestrictionFact
 
 # What is to be asked is allowed once a person has approved the call.
@@ -17,6 +18,7 @@ Verdict = Literal["pass", "warn", "fail", "ask"]
 APPROVED = "approved"
 """A grant of `approved:TOOL` approves calls of the tool in advance."""
 _ADMIN = "an admin"
+VIOLATIONS_NAMED = 3
 _GROUNDS = frozenset({"assignment", "capabilities"})
 
 
@@ -37,6 +39,8 @@ class Decision:
     """Allowed when no check fails. The first failure decides the code."""
 
     checks: tuple[Check, ...]
+    # What looks like an attack in the arguments.
+    violations: tuple[Violation, ...] = ()
 
     @property
     def allowed(self) -> bool:
@@ -206,6 +210,22 @@ def _said(one: RestrictionFact) -> str:
     return f"{one.by}{until}: {one.reason}"
 
 
+def _content(facts: CallFacts) -> Check:
+    content = facts.content
+    if content is None:
+        return _NO_CONTENT
+    found = content.violations
+    if not found:
+        return Check("content", "pass", "No argument looks like an attack.")
+    named = ", ".join(f"{one.pointer} ({one.type}, {one.severity})" for one in found[:VIOLATIONS_NAMED])
+    more = f" and {len(found) - VIOLATIONS_NAMED} more" if len(found) > VIOLATIONS_NAMED else ""
+    reason = f"Arguments look like an attack: {named}{more}. {found[0].description}"
+    if content.mode == "block":
+        remedy = f"{found[0].remediation} Where it is none, set the content checks of {facts.tool} to record."
+        return _fail("content", reason, "SECURITY_VIOLATION", remedy)
+    return Check("content", "warn", reason, remedy=found[0].remediation, who=_ADMIN)
+
+
 def _approval(facts: CallFacts) -> Check:
     why = [facts.asks] if facts.asks else []
     wanting = any(_wants_approval(grant) for grant in facts.grants)
@@ -242,6 +262,7 @@ def _standing(facts: CallFacts) -> tuple[GrantFact | None, str]:
     return _held(f"{APPROVED}:{facts.tool}", replace(facts, grants=mine))
 
 
+_NO_CONTENT = Check("content", "pass", "No argument is checked for attacks.")
 _NO_APPROVAL = Check("approval", "pass", "No approval is needed.")
 
 # In this order; the first failure names the error. Later rules are lines of their own here.
@@ -256,10 +277,12 @@ RULES: tuple[Callable[[CallFacts], Check], ...] = (
     _flag,
     # After the grants: explicit denies win.
     _restrictions,
+    _content,
     _approval,
 )
 
 
 def decide(facts: CallFacts) -> Decision:
     """Runs every rule, also after a failure, so that the explanation is whole."""
-    return Decision(tuple(rule(facts) for rule in RULES))
+    violations = facts.content.violations if facts.content else ()
+    return Decision(tuple(rule(facts) for rule in RULES), violations)

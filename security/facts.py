@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from security.conditions import Condition
+from security.content.violation import Violation
 
 TokenState = Literal["valid", "expired", "revoked", "none"]
 
@@ -59,6 +60,14 @@ class FlagFact:
 
 
 @dataclass(frozen=True)
+class ContentFact:
+    """What looks like an attack in the arguments, and the tool's mode: to `record` or to `block` it."""
+
+    mode: str
+    violations: tuple[Violation, ...]
+
+
+@dataclass(frozen=True)
 class Policy:
     """What the hub's rules say of calls of one tool by one persona."""
 
@@ -88,6 +97,8 @@ class CallFacts:
     standing: Standing = field(default=Standing(), kw_only=True)
     # None where no call is made yet, as in a list of tools: then conditions count as met.
     arguments: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    # None where nothing was looked at: no field of a known kind, checks off, no arguments yet.
+    content: ContentFact | None = field(default=None, kw_only=True)
     # Why the tool wants each call approved, and who approved this one; empty where neither is.
     asks: str = field(default="", kw_only=True)
     approved: str = field(default="", kw_only=True)

@@ -134,6 +134,8 @@ def _contract(spec: ToolSpec) -> dict[str, Any]:
         **({"validators": validators} if validators else {}),
         **({"requiresApproval": True} if spec.requires_approval else {}),
         **({"sanitise": True} if spec.sanitise else {}),
+        **({"contentChecks": spec.content_checks} if spec.content_checks != "record" else {}),
+        **({"fieldKinds": dict(spec.field_kinds)} if spec.field_kinds else {}),
     }
 
 

@@ -23,6 +23,8 @@ ErrorType: TypeAlias = Literal[
 ]
 Severity: TypeAlias = Literal["low", "medium", "high", "critical"]
 Isolation: TypeAlias = Literal["none", "basic", "strict", "paranoid"]
+ContentChecks: TypeAlias = Literal["record", "block", "off"]
+FieldKind: TypeAlias = Literal["path", "command", "sql", "url", "html", "text", "code"]
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
@@ -107,6 +109,8 @@ class ToolSpec:
     hooks: Mapping[str, Hook] = field(default_factory=dict, repr=False)
     requires_approval: bool = False
     sanitise: bool = False
+    content_checks: ContentChecks = "record"
+    field_kinds: Mapping[str, FieldKind] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -120,6 +124,8 @@ class ToolSpec:
             (self.side_effects, SideEffects),
             (self.determinism, Determinism),
             (self.isolation, Isolation),
+            (self.content_checks, ContentChecks),
+            *((kind, FieldKind) for kind in self.field_kinds.values()),
         ):
             if value not in get_args(allowed):
                 raise ValueError(f"{self.name}: {value!r} is none of {', '.join(get_args(allowed))}.")
@@ -151,6 +157,8 @@ def tool(
     shutdown: Hook | None = None,
     requires_approval: bool = False,
     sanitise: bool = False,
+    content_checks: ContentChecks = "record",
+    field_kinds: Mapping[str, FieldKind] | None = None,
 ) -> Callable[[_Function], _Function]:
     """Makes a typed function a tool; the function stays as it is and can be called.
 
@@ -159,7 +167,8 @@ def tool(
     scope; `retry` is NONE, QUICK, STANDARD, AGGRESSIVE or a policy; it, `preconditions` and `effects` are as
     in `toolhub.json`. `validate`, `schema` and `shutdown` are functions of the module, see docs/authoring.md.
     With `requires_approval` a person approves each call; with `sanitise` texts come in NFC, without control
-    and bidi characters.
+    and bidi characters. `content_checks` says what is done about arguments that look like attacks, and
+    `field_kinds` which kind of field each is, by JSON Pointer, where neither schema nor name says it.
     Raises TypeError for annotations that have no schema and for a hook that is none, ValueError for a
     malformed contract.
     """
@@ -199,6 +208,8 @@ def tool(
             hooks=hooks_read(tool_name, converters, validate=validate, schema=schema, shutdown=shutdown),
             requires_approval=requires_approval,
             sanitise=sanitise,
+            content_checks=content_checks,
+            field_kinds=dict(field_kinds or {}),
         )
         setattr(function, _ATTRIBUTE, spec)
         return function

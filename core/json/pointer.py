@@ -14,10 +14,14 @@ def pointer_is(text: str) -> bool:
     return _WHOLE.fullmatch(text) is not None
 
 
+def pointer_parts(pointer: str) -> list[str]:
+    """The names and indexes on the way that a well-formed pointer describes; none for ""."""
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+
+
 def pointer_get(value: Any, pointer: str) -> Any:
     """The value at a well-formed pointer; "" is the whole. Raises LookupError where there is none (§4)."""
-    for part in pointer.split("/")[1:]:
-        token = part.replace("~1", "/").replace("~0", "~")
+    for token in pointer_parts(pointer):
         if isinstance(value, dict):
             value = value[token]
         elif isinstance(value, list) and _INDEX.fullmatch(token) and len(token) < 10:

@@ -25,6 +25,7 @@ from execution.runs.outcomes import CALL_REQUESTED, Outcome, outcome_set
 from execution.runs.requests import Bounds, CallRequest, at_once_of
 from execution.runs.room import ROOM
 from registry.models import ToolVersion
+from security.content.violation import Violation
 from security.principals import PersonaPrincipal
 
 KEY_LIVES = timedelta(hours=24)
@@ -44,6 +45,8 @@ class Accepted:
     warnings: tuple[str, ...]
     # What allowed it, in the decision's words, for the record.
     grounds: tuple[str, ...] = ()
+    # What looks like an attack in the arguments, where that is recorded only.
+    violations: tuple[Violation, ...] = ()
     key: str | None = None
 
     def run(self, *, inline: bool) -> Run:
@@ -77,9 +80,13 @@ class Accepted:
         )
 
     def _recorded(self) -> dict[str, Any]:
-        """The request with the isolation that is in force, which the persona may have made stricter."""
+        """The request with the isolation that is in force, which the persona may have made stricter, and
+        with what looks like an attack in the arguments.
+        """
         wanted = self.bounds.isolation
-        return self.request.recorded() | ({"isolation_level": wanted} if wanted else {})
+        found = [one.as_dict() for one in self.violations]
+        more = {"isolation_level": wanted, "violations": found}
+        return self.request.recorded() | {name: value for name, value in more.items() if value}
 
     def key_row(self, run: Run) -> IdempotencyKey:
         """The idempotency key's row; two of one key and persona cannot both be written."""

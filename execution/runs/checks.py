@@ -120,13 +120,17 @@ def _decide(
     failed = decision.failure
     if failed is None:
         return decision
-    explained = {"decision": decision.as_dict()}
+    explained: dict[str, Any] = {"decision": decision.as_dict()}
+    if decision.violations:
+        explained["violations"] = [one.as_dict() for one in decision.violations]
     if found.assigned_by is None:  # whatever else is wrong, too: the caller hears of a missing tool only
         missing = tool_missing(found.name)
         refuse(found.name, missing, explained)
         raise missing
     remedy = [f"{failed.remedy} ({failed.who} can.)"] if failed.remedy else []
-    error = ToolHubError(failed.reason, code=failed.code, suggestions=remedy, data=explained)
+    pointed = decision.violations if failed.code == "SECURITY_VIOLATION" else ()
+    errors = [{"pointer": f"/arguments{one.pointer}", "message": one.description} for one in pointed]
+    error = ToolHubError(failed.reason, code=failed.code, suggestions=remedy, data=explained, errors=errors)
     refuse(found.name, error, explained)
     raise error
 

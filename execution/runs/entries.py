@@ -11,7 +11,10 @@ from security.principals import PersonaPrincipal
 
 
 def accepted_entry(run: Run, principal: PersonaPrincipal, grounds: Sequence[str]) -> Entry:
-    """`run.accepted`: who called which exact version, what allowed it, a blinded digest of the arguments."""
+    """`run.accepted`: who called which exact version, what allowed it, a blinded digest of the arguments.
+
+    Also what looks like an attack in them.
+    """
     data = {
         "tool": run.tool,
         "version": run.tool_version.version,
@@ -20,6 +23,8 @@ def accepted_entry(run: Run, principal: PersonaPrincipal, grounds: Sequence[str]
         "responsible": principal.responsible,
         "allowed_by": list(grounds),
     }
+    if found := run.request.get("violations"):
+        data["violations"] = found
     return Entry("run.accepted", principal.actor, "tool", run.tool, data, run.pk)
 
 

@@ -91,6 +91,24 @@ PRECONDITIONS: dict[str, Any] = {
         },
     },
 }
+VIOLATIONS: dict[str, Any] = {
+    "type": "array",
+    "description": "What looks like an attack in the arguments, where the tool's mode is to record it.",
+    "items": {
+        "type": "object",
+        "properties": {
+            "type": {
+                "type": "string",
+                "enum": ["injection", "path_traversal", "privilege_escalation", "data_exfiltration"],
+            },
+            "severity": {"type": "string", "enum": ["low", "medium", "high", "critical"]},
+            "description": {"type": "string"},
+            "remediation": {"type": "string"},
+            "pointer": {"type": "string", "description": "JSON Pointer into the arguments."},
+        },
+        "required": ["type", "severity", "description", "remediation", "pointer"],
+    },
+}
 RUN_RESULT: dict[str, Any] = {
     **RESULT,
     "title": "Run result",
@@ -110,8 +128,9 @@ RUN_RESULT: dict[str, Any] = {
                 },
             },
         },
+        "violations": VIOLATIONS,
     },
-    "required": [*RESULT["required"], "attempts", "preconditions", "children"],
+    "required": [*RESULT["required"], "attempts", "preconditions", "children", "violations"],
 }
 CALL: dict[str, Any] = {
     "title": "Call",
@@ -238,7 +257,14 @@ _RUN_ANSWER = OpenApiResponse(
     RUN_RESULT,
     description="The run's result, its attempts and preconditions.",
     examples=_results(
-        "success", "failure", "not finished", status=200, attempts=[], preconditions=None, children=[]
+        "success",
+        "failure",
+        "not finished",
+        status=200,
+        attempts=[],
+        preconditions=None,
+        children=[],
+        violations=[],
     ),
 )
 ACCEPTED_ANSWER = OpenApiResponse(

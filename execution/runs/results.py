@@ -48,7 +48,13 @@ def run_view(run: Run) -> dict[str, Any]:
         {"run_id": str(pk), "tool": tool, "status": status}
         for pk, tool, status in run.children.order_by("pk").values_list("pk", "tool", "status")
     ]
-    return {**envelope(run), "attempts": attempts, "preconditions": run.preconditions, "children": children}
+    return {
+        **envelope(run),
+        "attempts": attempts,
+        "preconditions": run.preconditions,
+        "children": children,
+        "violations": run.request.get("violations", []),
+    }
 
 
 def _attempt_view(attempt: Attempt) -> dict[str, Any]:

@@ -29,7 +29,7 @@ RIGHTS = """
          WHERE (r.persona_id IS NULL OR r.persona_id = p.id) AND r.tool IN ('', o.name)
            AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())),
        COALESCE(s.isolation, ''), i.name, i.capabilities, i.flags, f.name, f.state,
-       o.asks_approval, o.sanitises
+       o.asks_approval, o.sanitises, o.content_mode
 """
 JOINS = """
   LEFT JOIN policy_standing s ON s.persona_id = p.id

@@ -1,18 +1,19 @@
 """Sanitising: what a tool that wants it gets of its arguments, before anything judges them.
 
 Texts become NFC, lose control characters (not tab and line ends) and those that turn the writing's direction,
-and paths (schema format `path`) are resolved by their parts. The run keeps both forms.
+and paths (fields of kind `path`) are resolved by their parts. The run keeps both forms.
 """
 
 import dataclasses
 import posixpath
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from execution.runs.requests import CallRequest
 from registry.schemas import pointer
 from registry.selectors import ResolvedTool
+from security.content.kinds import EACH
 
 _KEPT = "\t\n\r"
 # UAX #9: embeddings, overrides, isolates and marks.
@@ -24,8 +25,8 @@ def sanitised(found: ResolvedTool, request: CallRequest) -> CallRequest:
     """The request as the tool gets it; the same one where nothing is to be done."""
     if not found.sanitises:
         return request
-    schema = found.version.definition["inputSchema"]
-    cleaned = {name: _clean(value, _of(schema, name)) for name, value in request.arguments.items()}
+    paths = frozenset(field.place for field in found.version.content_fields if field.kind == "path")
+    cleaned = {name: _clean(value, (name,), paths) for name, value in request.arguments.items()}
     if cleaned == request.arguments:
         return request
     return dataclasses.replace(request, arguments=cleaned, given=request.arguments)
@@ -51,21 +52,14 @@ def clean_text(text: str, *, is_path: bool = False) -> str:
     return text
 
 
-def _clean(value: Any, schema: Mapping[str, Any]) -> Any:
+def _clean(value: Any, place: tuple[str, ...], paths: Collection[tuple[str, ...]]) -> Any:
     if isinstance(value, str):
-        return clean_text(value, is_path=schema.get("format") == "path")
+        return clean_text(value, is_path=place in paths)
     if isinstance(value, list):
-        items = schema.get("items")
-        inner = items if isinstance(items, Mapping) else {}
-        return [_clean(one, inner) for one in value]
+        return [_clean(one, (*place, EACH), paths) for one in value]
     if isinstance(value, dict):
-        return {name: _clean(one, _of(schema, name)) for name, one in value.items()}
+        return {name: _clean(one, (*place, name), paths) for name, one in value.items()}
     return value
-
-
-def _of(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = schema.get("properties", {}).get(name)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _differing(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterator[str]:

@@ -74,6 +74,7 @@ def run_submit(
         arguments=checked.arguments,
         warnings=checked.warnings,
         grounds=checked.decision.grounds,
+        violations=checked.decision.violations,
         key=key,
     )
     with _refused(refuse, checked.found.name):

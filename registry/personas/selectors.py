@@ -8,7 +8,7 @@ from django.db.models import OuterRef, Q, QuerySet
 
 from core.errors import NotFound
 from registry.models import Assignment, Package, Tool
-from registry.selectors import ResolvedTool, call_decide, count_of
+from registry.selectors import ResolvedTool, call_decide, count_of, wishes_of
 from security.decisions import Decision
 from security.models import Grant, Persona, Token
 from security.policy.selectors import PolicyBook
@@ -93,9 +93,8 @@ def decisions_of(persona: Persona, tools: Iterable[Tool]) -> list[Decided]:
     for tool in shown:
         if version := tool.active:
             version.tool = tool
-            resolved = ResolvedTool(
-                version, how.get(tool.pk), book.of(persona.pk, tool.name), tool.asks_approval
-            )
+            policy = book.of(persona.pk, tool.name)
+            resolved = ResolvedTool(version, how.get(tool.pk), policy, *wishes_of(tool))
             decision = call_decide(principal, resolved)
             found.append(Decided(persona, tool, decision))
     return found
@@ -135,8 +134,7 @@ def callers_of(tool: Tool, personas: Iterable[Persona]) -> list[Decided]:
     book, found = PolicyBook([persona.pk for persona in shown], [tool.name]), []
     for principal, persona in zip(principals_supposed(shown), shown, strict=True):
         how = "by name" if persona.pk in by_name else with_package
-        resolved = ResolvedTool(
-            version, how, book.of(persona.pk, tool.name), tool.asks_approval, tool.sanitises
-        )
+        policy = book.of(persona.pk, tool.name)
+        resolved = ResolvedTool(version, how, policy, *wishes_of(tool))
         found.append(Decided(persona, tool, call_decide(principal, resolved)))
     return found

@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
+from registry.content import MODES
 from registry.contracts import CATEGORIES
 from registry.installations.openapi import answers
 from registry.models import VersionState
@@ -60,6 +61,11 @@ OVERLAY: dict[str, Any] = {
         "documentation": {"type": "string", "maxLength": TEXT_MAX},
         "notes": {"type": "string", "maxLength": TEXT_MAX},
         "approval": {"type": "boolean", "description": "A person approves each call."},
+        "contentChecks": {
+            "type": "string",
+            "enum": ["", *MODES],
+            "description": "What is done about what looks like an attack; empty: as the contract says.",
+        },
         "sanitise": {"type": "boolean", "description": "The tool gets its arguments sanitised."},
     },
     "additionalProperties": False,

@@ -7,12 +7,13 @@ from django.db import transaction
 
 from audit.ledger import Entry, record
 from core.errors import InvalidRequest
+from registry.content import MODES
 from registry.contracts import CATEGORIES
 from registry.models import Tool
 from security.acting import By, acting
 
 SWITCHES = ("approval", "sanitise")
-MEMBERS = ("category", "tags", "documentation", "notes", *SWITCHES)
+MEMBERS = ("category", "tags", "documentation", "notes", *SWITCHES, "contentChecks")
 TEXT_MAX = 20_000
 TAGS_MAX, TAG_MAX = 20, 40
 
@@ -28,7 +29,8 @@ def tool_overlay_edit(*, by: By, tool: Tool, overlay: Mapping[str, Any]) -> Tool
         row.category = kept.get("category") or own
         row.asks_approval = kept.get("approval", False)
         row.sanitises = kept.get("sanitise", False)
-        row.save(update_fields=["overlay", "category", "asks_approval", "sanitises"])
+        row.content_mode = kept.get("contentChecks", "")
+        row.save(update_fields=["overlay", "category", "asks_approval", "sanitises", "content_mode"])
         record(Entry("tool.overlay_edited", actor, "tool", row.name, {"before": before, "after": kept}))
     return row
 
@@ -46,6 +48,8 @@ def _checked(overlay: Mapping[str, Any]) -> dict[str, Any]:
     for name in SWITCHES:
         if not isinstance(overlay.get(name, False), bool):
             raise _wrong(name, "true, or false.")
+    if overlay.get("contentChecks", "") not in ("", *MODES):
+        raise _wrong("contentChecks", f"One of {', '.join(MODES)}.")
     for name in ("documentation", "notes"):
         text = overlay.get(name, "")
         if not isinstance(text, str) or len(text) > TEXT_MAX:

@@ -43,6 +43,16 @@ class OverlayForm(ConsoleForm):
             ("yes", "control and bidi characters out, NFC, paths resolved"),
         ],
     )
+    contentChecks = forms.ChoiceField(  # noqa: N815 - as the overlay has it
+        label="Arguments that look like attacks",
+        required=False,
+        choices=[
+            ("", "as its contract says"),
+            ("record", "record: a warning, and the run keeps what was found"),
+            ("block", "block: the call is refused"),
+            ("off", "off: nothing is looked at"),
+        ],
+    )
     notes = forms.CharField(
         required=False,
         max_length=TEXT_MAX,

@@ -46,6 +46,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "execution/test_execute_refusals.py",
         "test_a_missing_capability_is_403_with_the_decision_and_who_can_grant_it",
     ),
+    "SECURITY_VIOLATION": ("content/test_calls.py", "test_blocked_a_call_is_refused_with_what_was_found"),
     "PAUSED": ("execution/test_policy.py", "test_a_pause_refuses_the_next_call_and_says_who_and_why"),
     "VERSION_YANKED": ("execution/test_claim.py", "test_a_version_that_was_withdrawn_meanwhile_ends_the_run"),
     "IDEMPOTENCY_CONFLICT": (

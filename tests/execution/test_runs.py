@@ -36,7 +36,7 @@ def test_a_run_reads_as_its_call_was_answered(call: Call, fx: Package, ask: Ask)
     response = ask(answer["metadata"]["run_id"])
     told = response.json()
     (attempt,) = told.pop("attempts")
-    assert (told.pop("preconditions"), told.pop("children")) == (None, [])
+    assert (told.pop("preconditions"), told.pop("children"), told.pop("violations")) == (None, [], [])
     assert (response.status_code, told) == (200, answer)
     assert (attempt["number"], attempt["status"], attempt["error"]) == (1, "completed", None)
     assert attempt["duration_ms"] == answer["metadata"]["duration_ms"]

@@ -30,6 +30,22 @@ def fx_echo(value: Annotated[Any, Field(description="Anything.")]) -> Any:
     return value
 
 
+@tool(timeout_ms=1000, field_kinds={"/note": "html", "/many/*": "path"})
+def fx_kinds(
+    path: Text = "",
+    command: Text = "",
+    sql: Text = "",
+    url: Text = "",
+    html: Text = "",
+    text: Text = "",
+    code: Text = "",
+    note: Text = "",
+    many: Annotated[list[str], Field(description="Texts.")] = [],  # noqa: B006
+) -> Any:
+    """Has a field of every kind, and returns what it got."""
+    return [path, command, sql, url, html, text, code, note, many]
+
+
 @tool(timeout_ms=1000)
 def fx_sleep(seconds: Number) -> Any:
     """Sleeps without listening to anybody."""

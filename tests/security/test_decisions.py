@@ -40,6 +40,7 @@ NAMES = [
     "capabilities",
     "flag",
     "restrictions",
+    "content",
     "approval",
 ]
 
@@ -211,7 +212,7 @@ def test_every_rule_is_asked_also_after_a_failure_and_the_first_names_the_error(
             ),
         )
     )
-    assert [check.verdict for check in decision.checks] == [*["fail"] * (len(RULES) - 1), "pass"]
+    assert [check.verdict for check in decision.checks] == [*["fail"] * (len(RULES) - 2), "pass", "pass"]
     assert decision.failure is not None
     assert decision.failure.code == "UNAUTHENTICATED"
 

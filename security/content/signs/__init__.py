@@ -1,0 +1,1 @@
+"""The signs of attacks, a module for each kind of field."""
