@@ -7,9 +7,9 @@ import pytest
 
 from execution.models import Run
 from execution.runs.worker import queue_work
-from registry.models import ToolVersion
 from tests.installations import packages
 from tests.installations.conftest import fetch, install
+from tests.packages.load import package_publish
 from toolhub_sdk.package import CONTRACT
 
 __all__ = ["fetch", "install"]
@@ -85,26 +85,37 @@ def test_what_is_not_deterministic_is_not_called_again(
     assert again["result_hash"] != rolled["metadata"]["result_hash"]
 
 
+def needing(version: str, **needs: int) -> None:
+    """A new release whose tool fx_whole needs so much."""
+
+    def change(manifest: dict[str, Any]) -> None:
+        manifest["version"] = version
+        tool = next(each for each in manifest["tools"] if each["name"] == "fx_whole")
+        tool["_meta"][CONTRACT]["resourceRequirements"] = needs
+
+    package_publish("fx_contract", change)
+
+
+@pytest.mark.parametrize("needs", [{"memoryBytes": 1 << 46}, {"cpuPercent": 6400}, {"diskBytes": 1 << 50}])
 def test_a_tool_that_needs_more_than_the_machine_has_is_not_started(
-    fx_contract: None, carry: Carry, parts: Callable[..., Any]
+    fx_contract: None, carry: Carry, parts: Callable[..., Any], needs: dict[str, int]
 ) -> None:
-    version = ToolVersion.objects.get(tool__name="fx_whole")
-    contract = version.definition["_meta"][CONTRACT]
-    for needs, name in (({"memoryBytes": 1 << 46}, "memoryBytes"), ({"cpuPercent": 6400}, "cpuPercent")):
-        contract["resourceRequirements"] = needs
-        ToolVersion.objects.filter(pk=version.pk).update(definition=version.definition, digest=f"{name:0<64}")
-        refused = carry("fx_whole")
-        error = refused["error"]
-        assert (error["code"], error["recoverable"], error["details"]["resource"]) == (
-            "RESOURCE_EXCEEDED",
-            False,
-            name,
-        )
-        assert error["details"]["needed"] == needs[name] > error["details"]["most"]
-        assert (parts(refused), refused["metadata"]["duration_ms"]) == ([], 0)
-        assert refused["metadata"]["audit_leaf"]
-    contract["resourceRequirements"] = {"memoryBytes": 1 << 20, "diskBytes": 1 << 20, "cpuPercent": 50}
-    ToolVersion.objects.filter(pk=version.pk).update(definition=version.definition, digest="1" * 64)
+    needing("1.1.0", **needs)
+    ((name, wanted),) = needs.items()
+    refused = carry("fx_whole")
+    error = refused["error"]
+    assert (error["code"], error["recoverable"], error["details"]["resource"]) == (
+        "RESOURCE_EXCEEDED",
+        False,
+        name,
+    )
+    assert error["details"]["needed"] == wanted > error["details"]["most"]
+    assert (parts(refused), refused["metadata"]["duration_ms"]) == ([], 0)
+    assert refused["metadata"]["audit_leaf"]
+
+
+def test_a_tool_that_needs_less_is_started(fx_contract: None, carry: Carry) -> None:
+    needing("1.1.0", memoryBytes=1 << 20, diskBytes=1 << 20, cpuPercent=50)
     assert carry("fx_whole")["data"] == "done"
 
 

@@ -121,6 +121,18 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "execution/memory/test_memory_of_tools.py",
         "test_what_does_not_fit_in_memory_fails_the_run_and_keeps_the_result",
     ),
+    "APPROVAL_DENIED": (
+        "execution/approvals/test_deciding.py",
+        "test_denied_it_ends_and_the_caller_reads_why",
+    ),
+    "APPROVAL_EXPIRED": (
+        "execution/approvals/test_deciding.py",
+        "test_nobody_in_time_cancels_it",
+    ),
+    "APPROVAL_REQUIRED": (
+        "execution/approvals/test_deciding.py",
+        "test_a_call_that_was_changed_after_the_decision_does_not_start",
+    ),
     "PRECONDITION_FAILED": (
         "effects/test_preconditions.py",
         "test_a_call_comes_through_once_everything_holds",
