@@ -39,6 +39,17 @@ ALLOWED_HOSTS = [
     ),
 ]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+PROXIES = env.integer(
+    "TOOLHUB_PROXIES",
+    0,
+    "Reverse proxies in front of the hub, each of which sets X-Forwarded-For and X-Forwarded-Proto itself.",
+    least=0,
+    most=10,
+)
+# Believed only where a proxy is known to write it: else a caller could.
+if PROXIES:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+ALLAUTH_TRUSTED_PROXY_COUNT = PROXIES
 
 # --- the house -------------------------------------------------------------------------------
 INSTALLED_APPS = [

@@ -64,7 +64,7 @@ class Command(BaseCommand):
         with connection.cursor() as cursor:
             # Packages and releases, tools and versions, name each other.
             cursor.execute("SET CONSTRAINTS ALL DEFERRED")
-        released = {
+        released: dict[str, Value] = {
             "version": "1.0.0",
             "runner": "builtin",
             "entry": "none",

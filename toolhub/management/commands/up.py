@@ -1,6 +1,5 @@
 """`manage.py up`: the whole hub on this machine, in the foreground; what `make run` calls."""
 
-import hashlib
 import os
 import shutil
 import sys
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connections
@@ -21,6 +19,7 @@ from toolhub.processes import programs
 from toolhub.processes.data_folder import DataFolderError, folder_lock, folder_prepare
 from toolhub.processes.plan import Plan
 from toolhub.processes.ports import PortError, port_check
+from toolhub.processes.static_files import static_prepare
 
 
 class Command(BaseCommand):
@@ -44,7 +43,7 @@ class Command(BaseCommand):
         except (DataFolderError, PortError) as error:
             raise CommandError(str(error)) from error
         url = os.environ.setdefault("TOOLHUB_URL", f"http://{_shown(host)}:{port}")
-        self._prepare_static()
+        static_prepare()
         account = self._prepare_rows()
         banner = self._banner(url, f"http://{_shown(host)}:{port}", account)
         self._supervise(host, port, lock, banner, account)
@@ -64,17 +63,6 @@ class Command(BaseCommand):
         finally:
             connections.close_all()
         return said.getvalue().strip()
-
-    def _prepare_static(self) -> None:
-        """Collects the static files anew when one of them has changed."""
-        stamp, value = settings.DATA / "static.digest", static_digest()
-        if settings.DEBUG or (
-            stamp.is_file() and stamp.read_text() == value and settings.STATIC_ROOT.is_dir()
-        ):
-            return
-        shutil.rmtree(settings.STATIC_ROOT, ignore_errors=True)
-        call_command("collectstatic", interactive=False, verbosity=0)
-        stamp.write_text(value)
 
     def _banner(self, url: str, local: str, account: str) -> str:
         """What is said when the hub answers: where, who, and the first call on one line."""
@@ -125,16 +113,6 @@ def first_call(address: str, token: str) -> str:
         f'curl -s -X POST {address}/api/v1/tools/echo/execute -H "Authorization: Bearer {token}" '
         """-d '{"arguments":{"text":"hello"}}'"""
     )
-
-
-def static_digest() -> str:
-    """SHA-256 over names, sizes and times of all static files, and how they are stored."""
-    total = hashlib.sha256(repr(settings.STORAGES["staticfiles"]).encode())
-    for finder in get_finders():
-        for name, storage in finder.list([]):
-            status = os.stat(storage.path(name))
-            total.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
-    return total.hexdigest()
 
 
 def _shown(host: str) -> str:

@@ -1,0 +1,76 @@
+"""`manage.py process NAME`: one process of the hub in the foreground, for containers and service managers."""
+
+import os
+import shutil
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
+
+from monitoring.health import health_checks
+from toolhub.processes import programs
+from toolhub.processes.data_folder import DataFolderError, folder_prepare
+from toolhub.processes.plan import Program
+from toolhub.processes.static_files import static_prepare
+
+
+class Command(BaseCommand):
+    """`prepare` and `check` end; the others become the program, which gets the signals itself."""
+
+    requires_system_checks = []
+    help = "Runs one process: web, worker or steward; prepare the database; or check that it can serve."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which one, and where the web process listens."""
+        parser.add_argument("name", choices=("prepare", "web", "worker", "steward", "check"))
+        parser.add_argument("--host", default="127.0.0.1", help="address that web listens on")
+        parser.add_argument("--port", type=int, default=8000, help="port that web listens on")
+
+    def handle(self, *args: Any, name: str, host: str, port: int, **options: Any) -> None:
+        """Does it; exit 1 where the check finds something."""
+        os.umask(0o077)
+        try:
+            folder_prepare(settings.DATA)
+        except DataFolderError as error:
+            raise CommandError(str(error)) from error
+        match name:
+            case "prepare":
+                call_command("migrate", interactive=False, verbosity=1)
+                call_command("catalogue_sync")
+            case "check":
+                self._check()
+            case "web":
+                static_prepare()
+                self._metrics_prepare()
+                workers, threads = settings.WEB_WORKERS, settings.WEB_THREADS
+                self._become(programs.web(host, port, workers=workers, threads=threads))
+            case "worker":
+                self._become(programs.worker(concurrency=settings.WORKERS, log_level=settings.LOG_LEVEL))
+            case "steward":
+                self._become(programs.steward(settings.ROOT))
+
+    def _check(self) -> None:
+        wrong = [check.reason for check in health_checks() if not check.ok]
+        if wrong:
+            raise CommandError(" ".join(wrong))
+
+    def _metrics_prepare(self) -> None:
+        """The counts of web processes that are gone would be counted again."""
+        folder = Path(os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(settings.DATA / "metrics")))
+        if folder == settings.DATA / "metrics":
+            shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def _become(self, program: Program) -> None:
+        connections.close_all()
+        os.environ.update(program.env, TOOLHUB_DATA=str(settings.DATA), PYTHONUNBUFFERED="1")
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolhub.settings")
+        os.chdir(settings.ROOT)
+        self.stdout.flush()
+        sys.stdout.flush()
+        os.execv(program.command[0], program.command)  # noqa: S606
