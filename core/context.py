@@ -54,6 +54,7 @@ class SettingsItem:
 
 
 SETTINGS = (
+    SettingsItem("People", "people", "users", "Who signs in, with which roles.", "security.view_user"),
     SettingsItem(
         "Secrets", "secrets", "key", "Credentials and keys for git servers, sealed.", "security.view_secret"
     ),

@@ -15,12 +15,15 @@ class ExecutionConfig(AppConfig):
         from execution.memory.webhooks import SessionEventSent  # noqa: PLC0415
         from execution.needs import open_runs, schedules  # noqa: PLC0415
         from execution.runners.trial import trials_register  # noqa: PLC0415
+        from execution.schedules.belonging import Schedules  # noqa: PLC0415
         from registry.releases.affected import need_register  # noqa: PLC0415
+        from security.accounts.belongings import belonging_register  # noqa: PLC0415
 
         kind_register(RunOutcome())
         kind_register(ApprovalWebhook())
         kind_register(ApprovalMail())
         kind_register(SessionEventSent())
+        belonging_register(Schedules())
         trials_register()
         need_register(open_runs)
         need_register(schedules)

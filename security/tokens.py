@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import prefetch_related_objects
+from django.db.models import QuerySet, prefetch_related_objects
 from django.utils import timezone
 
 from security.facts import GrantFact, TokenState
@@ -25,6 +25,11 @@ _WITH_TOKEN = ("persona__standing__tier", "responsible")
 def token_text() -> str:
     """A new token's text: the mark and 256 random bits."""
     return MARK + secrets.token_urlsafe(32)
+
+
+def token_valid() -> QuerySet[Token]:
+    """The tokens that neither ended nor were revoked."""
+    return Token.objects.filter(revoked_at=None, expires_at__gt=timezone.now())
 
 
 def token_digest(text: str) -> bytes:

@@ -2,11 +2,30 @@
 
 from django.urls import path
 
+from security.accounts.views import (
+    PeopleList,
+    PersonInvite,
+    PersonLeave,
+    PersonLink,
+    PersonPage,
+    PersonReturn,
+)
+from security.accounts.views_own import Invitation, OwnPage, OwnSessionEnd, OwnTokenRevoke
 from security.views_patterns import OutputPatternRemove, OutputPatterns
 from security.views_sandbox import Sandbox
 
 urlpatterns = [
     path("settings/sandbox/", Sandbox.as_view(), name="sandbox"),
+    path("people/", PeopleList.as_view(), name="people"),
+    path("people/invite/", PersonInvite.as_view(), name="person_invite"),
+    path("people/<str:name>/", PersonPage.as_view(), name="person"),
+    path("people/<str:name>/link/", PersonLink.as_view(), name="person_link"),
+    path("people/<str:name>/leave/", PersonLeave.as_view(), name="person_leave"),
+    path("people/<str:name>/return/", PersonReturn.as_view(), name="person_return"),
+    path("invitation/<uidb64>/<token>/", Invitation.as_view(), name="invitation"),
+    path("account/", OwnPage.as_view(), name="own"),
+    path("account/tokens/<int:row>/revoke/", OwnTokenRevoke.as_view(), name="own_token_revoke"),
+    path("account/sessions/<int:row>/end/", OwnSessionEnd.as_view(), name="own_session_end"),
     path("settings/filters/", OutputPatterns.as_view(), name="output_patterns"),
     path("settings/filters/<int:row>/remove/", OutputPatternRemove.as_view(), name="output_pattern_remove"),
 ]

@@ -74,6 +74,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "allauth",
     "allauth.account",
+    "allauth.usersessions",
     "django_htmx",
     "csp",
     "rest_framework",

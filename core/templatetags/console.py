@@ -75,6 +75,8 @@ STATES: Mapping[str, tuple[str, str]] = {
     "valid": ("circle-check", "good"),
     "allowed": ("circle-check", "good"),
     "on": ("circle-check", "good"),
+    "gone": ("ban", "idle"),
+    "this one": ("circle-check", "good"),
     "deprecated": ("alert-triangle", "warn"),
     "expired": ("clock", "idle"),
     "revoked": ("ban", "idle"),

@@ -1,0 +1,72 @@
+"""What a person answers for, of every layer: listed, handed over or stopped when the person leaves."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from django.utils import timezone
+
+from audit.ledger import Entry, record
+from core.actors import Actor
+from security.models import Token, User
+from security.tokens import token_valid
+
+
+class Belonging(Protocol):
+    """One kind of thing that people answer for."""
+
+    name: str
+
+    def names(self, person: User) -> Sequence[str]:
+        """What there is, as people know it."""
+        ...
+
+    def hand_over(self, person: User, to: User, actor: Actor) -> None:
+        """Makes another person answer for all of it, in the caller's transaction, on record."""
+        ...
+
+    def stop(self, person: User, actor: Actor) -> None:
+        """Ends all of it, in the caller's transaction, on record."""
+        ...
+
+
+class Tokens:
+    """Valid tokens of personas."""
+
+    name = "tokens"
+
+    def names(self, person: User) -> Sequence[str]:
+        """Persona, use and beginning of each."""
+        rows = (
+            token_valid().filter(responsible=person).select_related("persona").order_by("persona__name", "pk")
+        )
+        return [f"{row.persona.name}: {row.name} ({row.prefix}…)" for row in rows]
+
+    def hand_over(self, person: User, to: User, actor: Actor) -> None:
+        """Their text stays as it is; another person answers for it."""
+        for row in token_valid().filter(responsible=person).select_related("persona"):
+            Token.objects.filter(pk=row.pk).update(responsible=to)
+            self._record("token.handed_over", row, actor, to=to.get_username())
+
+    def stop(self, person: User, actor: Actor) -> None:
+        """Revokes them: the next call is refused."""
+        for row in token_valid().filter(responsible=person).select_related("persona"):
+            Token.objects.filter(pk=row.pk).update(revoked_at=timezone.now())
+            self._record("token.revoked", row, actor)
+
+    def _record(self, kind: str, row: Token, actor: Actor, **data: str) -> None:
+        said = {"persona": row.persona.name, "token": row.prefix, **data}
+        record(Entry(kind, actor, "persona", str(row.persona_id), said))
+
+
+BELONGINGS: list[Belonging] = [Tokens()]
+
+
+def belonging_register(belonging: Belonging) -> None:
+    """Makes known what an upper layer has; called when Django starts."""
+    BELONGINGS.append(belonging)
+
+
+def belongings_of(person: User) -> dict[str, list[str]]:
+    """What the person answers for, by kind; only kinds of which there is something."""
+    found = {one.name: list(one.names(person)) for one in BELONGINGS}
+    return {name: names for name, names in found.items() if names}

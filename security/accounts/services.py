@@ -1,0 +1,146 @@
+"""The write doors of people: invited, given roles, gone, back."""
+
+import re
+from collections.abc import Sequence
+
+from django.contrib.auth.models import Group
+from django.contrib.auth.tokens import default_token_generator
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from audit.ledger import Entry, record
+from core.errors import Conflict, Denied, InvalidRequest
+from security.accounts.belongings import BELONGINGS, belongings_of
+from security.accounts.roles import NAMES
+from security.four_eyes import others_with
+from security.models import User
+from security.permissions import actor_of, require
+
+ADD, CHANGE = "security.add_user", "security.change_user"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def person_invite(*, by: User, username: str, email: str = "", roles: Sequence[str] = ()) -> User:
+    """A person who cannot sign in before they chose a password at the address of `invitation_path`.
+
+    Raises Denied, InvalidRequest with pointers, Conflict for a name that is taken.
+    """
+    require(by, ADD)
+    username, email = username.strip(), email.strip()
+    if not _NAME.fullmatch(username) or username == "invite":
+        raise _wrong("username", "Letters, digits, dots, hyphens and _; a letter or digit first; at most 64.")
+    if email:
+        try:
+            validate_email(email)
+        except ValidationError as error:
+            raise _wrong("email", "This is no address.") from error
+    groups = _groups(roles)
+    try:
+        with transaction.atomic():
+            person = User(username=username, email=email)
+            person.set_unusable_password()
+            person.save()
+            person.groups.set(groups)
+            record(_entry("person.invited", by, person, roles=sorted(roles)))
+    except IntegrityError as error:
+        message = f"There is a person {username} already."
+        raise Conflict(message, errors=[{"pointer": "/username", "message": message}]) from error
+    return person
+
+
+def invitation_path(*, by: User, person: User) -> str:
+    """An address at which the person chooses a password; good for three days, once. Raises Denied.
+
+    For a lost password, too: it holds until another one is chosen.
+    """
+    require(by, ADD)
+    _may_touch(by, person)
+    if not person.is_active:
+        raise Conflict(f"{person.get_username()} has left.")
+    with transaction.atomic():
+        record(_entry("person.link_made", by, person))
+    uid = urlsafe_base64_encode(force_bytes(person.pk))
+    return reverse("invitation", args=[uid, default_token_generator.make_token(person)])
+
+
+def person_roles_set(*, by: User, person: User, roles: Sequence[str]) -> None:
+    """Gives a person just these roles; other groups stay. Raises Denied, InvalidRequest, Conflict."""
+    require(by, CHANGE)
+    _may_touch(by, person)
+    groups = _groups(roles)
+    with transaction.atomic():
+        before = sorted(person.groups.filter(name__in=NAMES).values_list("name", flat=True))
+        if before == sorted(roles):
+            return
+        if "admin" in before and "admin" not in roles:
+            _last_check(person)
+        person.groups.remove(*person.groups.filter(name__in=NAMES))
+        person.groups.add(*groups)
+        record(_entry("person.roles_set", by, person, before=before, after=sorted(roles)))
+
+
+def person_leave(*, by: User, person: User, successor: User | None) -> dict[str, list[str]]:
+    """Ends a person's access at once. What they answer for goes to a successor, or is stopped; returns it.
+
+    Raises Denied, Conflict for the last who may change people, InvalidRequest for a successor who has left.
+    """
+    require(by, CHANGE)
+    _may_touch(by, person)
+    if successor is not None and (successor.pk == person.pk or not successor.is_active):
+        raise _wrong("successor", "Choose somebody else who can sign in.")
+    with transaction.atomic():
+        row = User.objects.select_for_update().get(pk=person.pk)
+        if not row.is_active:
+            raise Conflict(f"{row.get_username()} has left already.")
+        _last_check(row)
+        theirs = belongings_of(row)
+        for one in BELONGINGS:
+            if successor is not None:
+                one.hand_over(row, successor, actor_of(by))
+            else:
+                one.stop(row, actor_of(by))
+        User.objects.filter(pk=row.pk).update(is_active=False)
+        to = successor.get_username() if successor else None
+        record(_entry("person.left", by, row, handed_to=to, **theirs))
+    return theirs
+
+
+def person_return(*, by: User, person: User) -> None:
+    """Lets a person sign in again; what was stopped stays stopped. Raises Denied."""
+    require(by, CHANGE)
+    with transaction.atomic():
+        if User.objects.filter(pk=person.pk, is_active=False).update(is_active=True):
+            record(_entry("person.returned", by, person))
+
+
+def _may_touch(by: User, person: User) -> None:
+    """A role, whatever it may, does not reach those who stand above all roles."""
+    if person.is_superuser and not by.is_superuser:
+        raise Denied(f"{person.get_username()} stands above all roles: only such a person may.")
+
+
+def _last_check(person: User) -> None:
+    if person.has_perm(CHANGE) and not others_with(CHANGE, person.pk):
+        raise Conflict(
+            f"{person.get_username()} is the last who may change people.",
+            suggestions=["Give somebody else the role admin first."],
+        )
+
+
+def _groups(roles: Sequence[str]) -> list[Group]:
+    unknown = sorted(set(roles) - set(NAMES))
+    if unknown:
+        raise _wrong("roles", f"There is no role {unknown[0][:40]!r}.")
+    return list(Group.objects.filter(name__in=roles))
+
+
+def _entry(kind: str, by: User, person: User, **data: object) -> Entry:
+    return Entry(kind, actor_of(by), "person", str(person.pk), {"person": person.get_username(), **data})
+
+
+def _wrong(field: str, message: str) -> InvalidRequest:
+    return InvalidRequest(message, errors=[{"pointer": f"/{field}", "message": message}])

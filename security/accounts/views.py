@@ -1,0 +1,180 @@
+"""Pages: people, their roles, how they come and go."""
+
+from collections.abc import Mapping
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+
+from core.errors import ToolHubError
+from core.lists import ListView
+from core.pages import ConsoleView
+from core.questions import Question, QuestionView
+from security.accounts.belongings import belongings_of
+from security.accounts.forms import InviteForm, LeaveForm, RolesForm
+from security.accounts.roles import NAMES
+from security.accounts.services import (
+    ADD,
+    CHANGE,
+    invitation_path,
+    person_invite,
+    person_leave,
+    person_return,
+    person_roles_set,
+)
+from security.models import User
+from security.people import person_of
+
+VIEW = "security.view_user"
+
+
+class PeopleList(ListView[User]):
+    """Everybody who signs in, by name."""
+
+    permission = VIEW
+    template = "security/people_list.html"
+    heading, noun, search = "People", "person", "Name or e-mail"
+    key, descending, ways = "username", False, ("Back", "More")
+
+    def rows(self, params: Mapping[str, str]) -> QuerySet[User]:
+        """Narrowed by `q`."""
+        rows = User.objects.prefetch_related("groups").order_by("username")
+        if text := params.get("q", "").strip():
+            rows = rows.filter(Q(username__icontains=text) | Q(email__icontains=text))
+        return rows
+
+
+class PersonInvite(ConsoleView):
+    """Invites somebody; the address to send is shown once."""
+
+    permission = ADD
+    template = "security/person_invite.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The empty form."""
+        return self.show({"form": InviteForm()})
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Invites, or shows what is wrong."""
+        form, by = InviteForm(request.POST), person_of(request)
+        person = form.attempt(lambda: person_invite(by=by, **form.cleaned_data))
+        if person is None:
+            return self.show({"form": form}, status=422)
+        return _link_shown(self, by, person)
+
+
+class PersonPage(ConsoleView):
+    """One person: roles, and what they answer for."""
+
+    permission = VIEW
+    template = "security/person.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The page."""
+        return self._show(_person(name))
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Sets the roles."""
+        person, form = _person(name), RolesForm(request.POST)
+        by = person_of(request)
+
+        def act() -> bool:
+            person_roles_set(by=by, person=person, roles=form.cleaned_data["roles"])
+            return True
+
+        if form.attempt(act) is None:
+            return self._show(person, form, status=422)
+        messages.success(request, f"The roles of {person.get_username()} are set; they hold at once.")
+        return redirect("person", name=name)
+
+    def _show(self, person: User, form: RolesForm | None = None, status: int = 200) -> HttpResponse:
+        roles = list(person.groups.filter(name__in=NAMES).values_list("name", flat=True))
+        context = {
+            "person": person,
+            "form": form or RolesForm(initial={"roles": roles}),
+            "roles": roles,
+            "belongings": belongings_of(person),
+        }
+        return self.show(context, status=status)
+
+
+class PersonLink(QuestionView):
+    """Asks, then makes an address at which the person chooses a password."""
+
+    permission = ADD
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The question."""
+        person = _person(name)
+        touched = [
+            "Who has the address chooses the password: send it to nobody else.",
+            "It is good for 3 days.",
+        ]
+        title = f"Make an address for {person.get_username()}?"
+        return self.ask(Question(title, touched, "Make it", reverse("person", args=[name]), calm=True))
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The act. The answer is never stored."""
+        try:
+            return _link_shown(self, person_of(request), _person(name))
+        except ToolHubError as error:
+            messages.error(request, error.message)
+            return redirect("person", name=name)
+
+
+class PersonLeave(ConsoleView):
+    """Lists what a person answers for, and ends their access."""
+
+    permission = CHANGE
+    template = "security/person_leave.html"
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The form."""
+        return self._show(_person(name), LeaveForm())
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The act."""
+        person, form, by = _person(name), LeaveForm(request.POST), person_of(request)
+        done = form.attempt(
+            lambda: person_leave(by=by, person=person, successor=form.cleaned_data["successor"])
+        )
+        if done is None:
+            return self._show(person, form, status=422)
+        messages.success(request, f"{person.get_username()} can no longer sign in.")
+        return redirect("person", name=name)
+
+    def _show(self, person: User, form: LeaveForm, status: int = 200) -> HttpResponse:
+        context = {"person": person, "form": form, "belongings": belongings_of(person)}
+        return self.show(context, status=status)
+
+
+class PersonReturn(QuestionView):
+    """Asks, then lets somebody sign in again."""
+
+    permission = CHANGE
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The question."""
+        person = _person(name)
+        touched = ["With the password and the roles of before.", "What was stopped stays stopped."]
+        title = f"Let {person.get_username()} sign in again?"
+        return self.ask(Question(title, touched, "Let them", reverse("person", args=[name]), calm=True))
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The act."""
+        person_return(by=person_of(request), person=_person(name))
+        messages.success(request, f"{name} can sign in again.")
+        return redirect("person", name=name)
+
+
+def _person(name: str) -> User:
+    return get_object_or_404(User, username=name)
+
+
+def _link_shown(view: ConsoleView, by: User, person: User) -> HttpResponse:
+    view.template = "security/person_link.html"
+    link = settings.PUBLIC_URL.rstrip("/") + invitation_path(by=by, person=person)
+    return view.show({"person": person, "text": link, "what": "the address"})

@@ -1,0 +1,101 @@
+"""Pages: what belongs to the person who looks: invitation, own tokens, own sessions."""
+
+from allauth.usersessions.models import UserSession
+from django.contrib import messages
+from django.contrib.auth.forms import SetPasswordForm
+from django.contrib.auth.views import PasswordResetConfirmView
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse_lazy
+
+from audit.ledger import Entry, record
+from core.pages import ConsoleView
+from core.questions import Question, QuestionView
+from security.accounts.roles import ROLES
+from security.models import Token, User
+from security.people import person_of
+from security.permissions import actor_of
+from security.services import token_revoke
+from security.tokens import token_valid
+
+
+class Invitation(PasswordResetConfirmView):
+    """Whoever has the address chooses the person's password, once."""
+
+    template_name = "account/invitation.html"
+    success_url = reverse_lazy("account_login")
+    reset_url_token = "choose"
+
+    def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
+        """Keeps the password; on record, without it."""
+        person = form.user
+        with transaction.atomic():
+            response = super().form_valid(form)
+            record(
+                Entry(
+                    "person.password_chosen",
+                    actor_of(person),
+                    "person",
+                    str(person.pk),
+                    {"person": person.get_username()},
+                )
+            )
+        messages.success(self.request, "The password is kept. Sign in with it.")
+        return response
+
+
+class OwnPage(ConsoleView):
+    """The person's own roles, tokens and sessions."""
+
+    template = "account/own.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The page."""
+        person = person_of(request)
+        mine = set(person.groups.values_list("name", flat=True))
+        return self.show(
+            {
+                "roles": [role for role in ROLES if role.name in mine],
+                "tokens": token_valid().filter(responsible=person).select_related("persona"),
+                "sessions": UserSession.objects.purge_and_list(person),
+                "current": request.session.session_key,
+            }
+        )
+
+
+class OwnTokenRevoke(QuestionView):
+    """Asks, then revokes a token that the person answers for."""
+
+    def get(self, request: HttpRequest, row: int) -> HttpResponse:
+        """The question."""
+        token = _token(request, row)
+        touched = [f"The next call with it is refused. It is used for {token.name} of {token.persona.name}."]
+        return self.ask(Question(f"Revoke {token.prefix}…?", touched, "Revoke it", str(reverse_lazy("own"))))
+
+    def post(self, request: HttpRequest, row: int) -> HttpResponse:
+        """The act."""
+        token = _token(request, row)
+        token_revoke(by=person_of(request), token=token)
+        messages.success(request, f"{token.prefix}… is revoked.")
+        return redirect("own")
+
+
+class OwnSessionEnd(QuestionView):
+    """Asks, then ends another session of the person."""
+
+    def get(self, request: HttpRequest, row: int) -> HttpResponse:
+        """The question."""
+        session = get_object_or_404(UserSession, pk=row, user=person_of(request))
+        touched = [f"Who uses it has to sign in again: {session.user_agent[:120] or session.ip}."]
+        return self.ask(Question("End this session?", touched, "End it", str(reverse_lazy("own"))))
+
+    def post(self, request: HttpRequest, row: int) -> HttpResponse:
+        """The act."""
+        get_object_or_404(UserSession, pk=row, user=person_of(request)).end()
+        messages.success(request, "The session is ended.")
+        return redirect("own")
+
+
+def _token(request: HttpRequest, row: int) -> Token:
+    return get_object_or_404(token_valid().select_related("persona"), pk=row, responsible=person_of(request))

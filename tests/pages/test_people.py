@@ -1,0 +1,214 @@
+"""People: invited, given roles, gone; and what each sees of their own."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+
+from audit.models import Event
+from core.errors import Conflict, Denied, InvalidRequest
+from execution.models import Schedule
+from execution.schedules.services import schedule_create
+from security.accounts.belongings import belongings_of
+from security.accounts.services import (
+    invitation_path,
+    person_invite,
+    person_leave,
+    person_return,
+    person_roles_set,
+)
+from security.models import Persona, Token, User
+from security.services import token_create
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "a lamp beside the window"
+
+
+def roles_of(name: str) -> list[str]:
+    return sorted(User.objects.get(username=name).groups.values_list("name", flat=True))
+
+
+def test_somebody_is_invited_and_chooses_a_password_once(eyes: Client) -> None:
+    answer = eyes.post("/people/invite/", {"username": "bo", "email": "bo@example.org", "roles": ["viewer"]})
+    link = re.search(r"https?://[^\s<\"]+(/invitation/[^\s<\"]+)", answer.content.decode())
+    assert link, answer.content.decode()
+    assert "no-store" in answer["Cache-Control"]
+    guest = Client()
+    page = guest.get(link[1], follow=True)
+    assert "Welcome, bo" in page.content.decode()
+    here = page.request["PATH_INFO"]
+    refused = guest.post(here, {"new_password1": "short", "new_password2": "short"})
+    assert "too short" in refused.content.decode()
+    done = guest.post(here, {"new_password1": PASSWORD, "new_password2": PASSWORD})
+    assert done["Location"] == "/sign-in/"
+    assert guest.login(username="bo", password=PASSWORD)
+    assert guest.get("/tools/").status_code == 200
+    assert guest.get("/people/").status_code == 404
+    assert "used already" in Client().get(link[1], follow=True).content.decode()
+    kinds = Event.objects.filter(subject_kind="person").order_by("pk").values_list("kind", flat=True)
+    assert list(kinds) == ["person.invited", "person.link_made", "person.password_chosen"]
+    assert not any(link[1].split("/")[-2] in event.canonical for event in Event.objects.all())
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"username": "bad name"}, "username"),
+        ({"username": "invite"}, "username"),
+        ({"username": "admin"}, "username"),
+        ({"username": "bo", "email": "nowhere"}, "email"),
+        ({"username": "bo", "roles": ["emperor"]}, "roles"),
+    ],
+)
+def test_a_bad_invitation_is_told_at_the_field(eyes: Client, fields: dict[str, Any], field: str) -> None:
+    answer = eyes.post("/people/invite/", fields)
+    assert answer.status_code == 422
+    assert list(answer.context["form"].errors) == [field]
+    assert User.objects.count() == 1
+
+
+def test_roles_hold_at_once_and_are_on_record(eyes: Client, viewer: User) -> None:
+    assert eyes.post("/people/viewer/", {"roles": ["approver", "operator"]}).status_code == 302
+    assert roles_of("viewer") == ["approver", "operator"]
+    assert User.objects.get(pk=viewer.pk).has_perm("execution.approve_run")
+    eyes.post("/people/viewer/", {"roles": []})
+    assert roles_of("viewer") == []
+    assert Event.objects.filter(kind="person.roles_set").count() == 2
+
+
+def test_other_groups_stay(admin: User, viewer: User) -> None:
+    viewer.groups.add(Group.objects.create(name="our own"))
+    person_roles_set(by=admin, person=viewer, roles=["viewer"])
+    assert roles_of("viewer") == ["our own", "viewer"]
+
+
+def test_who_has_a_role_does_not_reach_those_above(admin: User, viewer: User) -> None:
+    viewer.groups.add(Group.objects.get(name="admin"))
+    boss = User.objects.get(pk=viewer.pk)
+    for act in (
+        lambda: invitation_path(by=boss, person=admin),
+        lambda: person_leave(by=boss, person=admin, successor=None),
+        lambda: person_roles_set(by=boss, person=admin, roles=[]),
+    ):
+        with pytest.raises(Denied):
+            act()
+    with pytest.raises(Denied):
+        person_invite(by=User.objects.create_user("cy"), username="dee")
+
+
+def test_the_last_who_may_change_people_stays(admin: User) -> None:
+    with pytest.raises(Conflict, match="the last who may change people"):
+        person_leave(by=admin, person=admin, successor=None)
+    other = person_invite(by=admin, username="bo", roles=["admin"])
+    person_leave(by=User.objects.get(pk=admin.pk), person=other, successor=None)
+    assert User.objects.get(pk=admin.pk).is_active
+
+
+@pytest.fixture
+def theirs(admin: User, viewer: User, persona: Persona, assign: Callable[[str], None]) -> User:
+    """viewer answers for a token and a schedule."""
+    assign("echo")
+    boss = User.objects.get(pk=viewer.pk)
+    boss.groups.add(Group.objects.get(name="admin"))
+    boss = User.objects.get(pk=viewer.pk)
+    token_create(by=boss, persona=persona, name="their agent")
+    wishes = {"tool": "echo", "arguments": {"text": "a"}, "cron": "0 9 * * *", "time_zone": "UTC"}
+    schedule_create(by=boss, name="Daily", persona=persona, **wishes)
+    return boss
+
+
+def test_who_leaves_hands_over(theirs: User, admin: User, eyes: Client) -> None:
+    body = eyes.get("/people/viewer/leave/").content.decode()
+    assert "researcher: their agent" in body
+    assert "Daily (echo)" in body
+    assert eyes.post("/people/viewer/leave/", {"successor": "admin"}).status_code == 302
+    assert not User.objects.get(pk=theirs.pk).is_active
+    assert Token.objects.get().responsible == admin
+    assert Token.objects.get().state == "valid"
+    schedule = Schedule.objects.get()
+    assert (schedule.responsible, schedule.enabled) == (admin, True)
+    assert belongings_of(theirs) == {}
+
+
+def test_what_nobody_takes_is_stopped(theirs: User, eyes: Client) -> None:
+    their = Client()
+    their.force_login(theirs)
+    assert eyes.post("/people/viewer/leave/", {"successor": ""}).status_code == 302
+    assert Token.objects.get().state == "revoked"
+    assert not Schedule.objects.get().enabled
+    assert their.get("/account/")["Location"].startswith("/sign-in/")
+    event = Event.objects.get(kind="person.left")
+    assert "their agent" in event.canonical
+
+
+def test_a_successor_has_to_be_there(theirs: User, admin: User, eyes: Client) -> None:
+    for name in ("nobody", "viewer"):
+        answer = eyes.post("/people/viewer/leave/", {"successor": name})
+        assert answer.status_code == 422
+        assert list(answer.context["form"].errors) == ["successor"]
+    gone = User.objects.create_user("gone", is_active=False)
+    with pytest.raises(InvalidRequest):
+        person_leave(by=admin, person=theirs, successor=gone)
+    assert User.objects.get(pk=theirs.pk).is_active
+
+
+def test_who_comes_back_has_nothing_of_what_was_stopped(theirs: User, admin: User, eyes: Client) -> None:
+    person_leave(by=admin, person=theirs, successor=None)
+    with pytest.raises(Conflict):
+        person_leave(by=admin, person=theirs, successor=None)
+    with pytest.raises(Conflict):
+        invitation_path(by=admin, person=User.objects.get(pk=theirs.pk))
+    assert eyes.post("/people/viewer/return/").status_code == 302
+    person_return(by=admin, person=theirs)
+    assert User.objects.get(pk=theirs.pk).is_active
+    assert Token.objects.get().state == "revoked"
+    assert Event.objects.filter(kind="person.returned").count() == 1
+
+
+def test_everybody_sees_and_revokes_their_own_tokens(theirs: User, admin: User, persona: Persona) -> None:
+    token_create(by=admin, persona=persona, name="somebody else's")
+    theirs.groups.clear()
+    client = Client()
+    client.force_login(User.objects.get(pk=theirs.pk))
+    body = client.get("/account/").content.decode()
+    assert "their agent" in body
+    assert "somebody else" not in body
+    mine, other = Token.objects.get(name="their agent"), Token.objects.get(responsible=admin)
+    assert client.post(f"/account/tokens/{other.pk}/revoke/").status_code == 404
+    assert client.post(f"/account/tokens/{mine.pk}/revoke/")["Location"] == "/account/"
+    assert Token.objects.get(pk=mine.pk).state == "revoked"
+
+
+def test_everybody_sees_and_ends_their_own_sessions(admin: User, viewer: User) -> None:
+    first, second, other = Client(), Client(HTTP_USER_AGENT="Second browser"), Client()
+    for client, name in ((first, "admin"), (second, "admin"), (other, "viewer")):
+        answer = client.post("/sign-in/", {"login": name, "password": "correct horse battery"})
+        assert answer.status_code == 302, answer.content
+    body = first.get("/account/").content.decode()
+    assert "Second browser" in body
+    assert "this one" in body
+    row = re.search(r"/account/sessions/(\d+)/end/", body)
+    assert row
+    assert other.post(row[0]).status_code == 404
+    assert second.get("/account/").status_code == 200
+    assert first.post(row[0])["Location"] == "/account/"
+    assert second.get("/account/")["Location"].startswith("/sign-in/")
+
+
+def test_people_are_for_who_may_see_them(viewer: User, eyes_with: Callable[..., Client]) -> None:
+    eyes = eyes_with("security.view_user")
+    assert "viewer" in eyes.get("/people/?q=view").content.decode()
+    assert eyes.get("/people/viewer/").status_code == 200
+    for page in (
+        "/people/invite/",
+        "/people/viewer/link/",
+        "/people/viewer/leave/",
+        "/people/viewer/return/",
+    ):
+        assert eyes.get(page).status_code == 404
+    assert eyes.post("/people/viewer/", {"roles": ["admin"]}).status_code in {404, 422}
+    assert roles_of("viewer") == []
+    assert eyes_with().get("/people/").status_code == 404
