@@ -183,6 +183,33 @@ def test_web_scrape_takes_addresses_of_the_web_alone(scrape: Callable[..., Any])
     assert scrape("/page", selector="h2")["error"]["code"] == "SCRAPE_FAILED"
 
 
+@pytest.mark.sandbox
+@pytest.mark.django_db
+def test_file_write_tells_the_session_which_file_changed(
+    transactional_db: None,
+    admin: User,
+    persona: Persona,
+    carry: Callable[..., Any],
+    client: Client,
+    token_text: str,
+) -> None:
+    manifest = manifest_of(FILE_WRITE, FILE_WRITE.PACKAGE, runtime="python")
+    files = {"file_write.py": (ROOT / "file-write" / "file_write.py").read_bytes()}
+    assignment_create(by=admin, persona=persona, package=publish(manifest, files).package)
+    body = {
+        "arguments": {"path": "note", "content": "AAE=", "encoding": "base64"},
+        "context": {"session_id": "s"},
+    }
+    assert carry("file_write", body=body)["status"] == 403
+    grant_create(by=admin, persona=persona, capability="file:write", reason="A test.")
+    assert carry("file_write", body=body)["data"] == {"path": "note", "bytesWritten": 2}
+    read = client.get("/api/v1/sessions/s/events", HTTP_AUTHORIZATION=f"Bearer {token_text}").json()
+    (event,) = read["events"]
+    assert (event["event"], event["payload"]) == ("file:changed", {"path": "note", "action": "write"}), event
+    outside = {**body, "arguments": {"path": "/usr/note", "content": "x"}}
+    assert carry("file_write", body=outside)["error"]["code"] == "WRITE_FAILED"
+
+
 @pytest.mark.django_db
 def test_the_calculator_is_as_its_text_says(call: Callable[..., Any], assign: Callable[[str], None]) -> None:
     assign("calculate")
