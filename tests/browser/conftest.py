@@ -34,7 +34,7 @@ class Hub:
     env: dict[str, str]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     """The hub in a fresh data folder: web, worker and steward, as a newcomer starts it."""
     with socket.socket() as probe:
@@ -79,7 +79,7 @@ def chromium() -> Iterator[Browser]:
 OpenContext = Callable[..., BrowserContext]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def signed_in(chromium: Browser, hub: Hub) -> OpenContext:
     """Opens browser windows in which the admin is signed in."""
     first = chromium.new_context(base_url=hub.url)
@@ -118,7 +118,7 @@ def page(signed_in: OpenContext, complaints: list[str]) -> Iterator[Page]:
     assert complaints == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def token(hub: Hub, signed_in: OpenContext) -> str:
     """A token of the persona `demo`, made on its page."""
     context = signed_in()
@@ -133,7 +133,7 @@ def token(hub: Hub, signed_in: OpenContext) -> str:
     return text.group()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def execute(hub: Hub, token: str) -> Callable[..., httpx.Response]:
     """Calls a tool over HTTP: `execute("echo", {"text": "a"})`; another token and headers on demand."""
 

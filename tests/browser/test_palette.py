@@ -44,7 +44,7 @@ def test_nothing_is_wrong_with_the_palette(page: Page) -> None:
     page.goto("/")
     page.keyboard.press("Control+k")
     page.keyboard.type("e")
-    expect(page.get_by_role("link", name="echo")).to_be_visible()
+    expect(page.locator("#palette-found").get_by_role("link", name="echo")).to_be_visible()
     assert faults(page) == []
 
 

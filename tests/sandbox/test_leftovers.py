@@ -1,5 +1,6 @@
 """Nothing is left of runs: no process, mount, file or descriptor; also when their watchers are killed."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -47,8 +48,10 @@ def test_a_killed_supervisor_takes_its_tool_with_it(level: Level, run: Run) -> N
 
     def kill_supervisor(block: bytes) -> None:
         for pid in tree.all_descendants(os.getpid()):
-            if b"supervisor" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                os.kill(pid, signal.SIGKILL)
+            # Those beneath one that was killed go with it.
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if b"supervisor" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    os.kill(pid, signal.SIGKILL)
 
     code = "import time; print('began', flush=True); time.sleep(60)"
     done = run(level, code, mark, on_output=kill_supervisor)
