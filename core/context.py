@@ -35,6 +35,7 @@ NAVIGATION = (
     NavItem("Personas", "personas", "robot", "p", "security.view_persona"),
     NavItem("Policy", "policy", "lock", "u", "policy.view_restriction"),
     NavItem("Runs", "runs", "player-play", "r", "execution.view_run"),
+    NavItem("Sessions", "sessions", "list-details", "n", "memory.view_session"),
     NavItem("Approvals", "approvals", "user", "v", "execution.approve_run"),
     NavItem("Schedules", "schedules", "clock", "s", "execution.view_schedule"),
     NavItem("Audit", "events", "shield-check", "a", "audit.view_event"),

@@ -13,6 +13,7 @@ from execution.approvals.views import (
 from execution.artefacts.views import RunArtefact
 from execution.callbacks.views import RunRedeliver
 from execution.decisions.views import Simulator, SimulatorOptions, ToolCallers
+from execution.memory.views import SessionDetail, SessionEnd, SessionsList
 from execution.preconditions.views import ResourceRemove, Resources, ResourceSwitch
 from execution.runs.views import RunCancel, RunDetail, RunsCancel, RunsList
 from execution.runs.views_again import RunReplay, RunResolve, RunRetry
@@ -46,6 +47,9 @@ urlpatterns = [
     path("simulator/", Simulator.as_view(), name="simulator"),
     path("simulator/options/<str:field>/", SimulatorOptions.as_view(), name="simulator_options"),
     path("tools/<str:name>/callers/", ToolCallers.as_view(), name="tool_callers"),
+    path("sessions/", SessionsList.as_view(), name="sessions"),
+    path("sessions/<int:pk>/", SessionDetail.as_view(), name="session"),
+    path("sessions/<int:pk>/end/", SessionEnd.as_view(), name="session_end"),
     path("settings/resources/", Resources.as_view(), name="resources"),
     path("settings/resources/<int:row>/switch/", ResourceSwitch.as_view(), name="resource_switch"),
     path("settings/resources/<int:row>/remove/", ResourceRemove.as_view(), name="resource_remove"),

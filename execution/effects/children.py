@@ -58,7 +58,7 @@ def child_check(run: Run, tool: str, arguments: Mapping[str, Any]) -> Child:
     accepted = Accepted(
         principal=principal,
         version=checked.found.version,
-        request=request,
+        request=checked.request,
         bounds=checked.bounds,
         arguments=checked.arguments,
         warnings=checked.warnings,

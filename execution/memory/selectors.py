@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from core.errors import NotFound
 from execution.memory.models import Item, Scope, Session, Space
-from execution.memory.places import Place
+from execution.memory.places import DEFAULT, Place
 from execution.memory.store import items_of
 from execution.memory.values import key_check, scope_check
 
@@ -41,6 +41,11 @@ def session_get(persona_id: int, name: str) -> Session:
     if session is None:
         raise NotFound("There is no such session: nothing was remembered in it.")
     return session
+
+
+def session_of(persona_id: int, name: str) -> Session | None:
+    """The session of a run, by the name that it has there, if anything is on record of it."""
+    return sessions_of(persona_id).filter(name=name or DEFAULT).first()
 
 
 def session_over(session: Session) -> bool:

@@ -17,6 +17,7 @@ from core.questions import Question, QuestionView
 from execution.approvals.selectors import approval_of
 from execution.artefacts.models import Artefact
 from execution.callbacks.state import callback_of
+from execution.memory.selectors import session_of
 from execution.models import Run, Status
 from execution.runs.events import event_view
 from execution.runs.replay import replayed_by
@@ -26,7 +27,7 @@ from execution.runs.states import FINAL
 from security.people import person_of
 from security.permissions import actor_of
 
-REPEATS_SHOWN = 10
+REPEATS_SHOWN, CHILDREN_SHOWN = 10, 50
 # What runs no longer: there is nothing to stop.
 SETTLED = FINAL | {Status.OUTCOME_UNKNOWN}
 HOURS = (("1", "last hour"), ("24", "last 24 hours"), ("168", "last 7 days"))
@@ -76,6 +77,10 @@ def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
         "artefacts": list(Artefact.objects.filter(run=run)),
         "callback": callback_of(run),
         "approval": approval_of(run),
+        "session": session_of(run.persona_id, run.session),
+        "children": list(
+            run.children.select_related("persona", "tool_version").order_by("-pk")[:CHILDREN_SHOWN]
+        ),
         "ledger": ledger,
         "allowed_by": allowed_by(ledger),
         "finished": run.status in FINAL,

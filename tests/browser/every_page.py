@@ -13,6 +13,12 @@ from tests.browser.conftest import ROOT, Hub
 # States that a healthy hub does not reach while a test watches, made by its own doors.
 RARE = """
 import json, time
+from django.db import transaction
+from execution.memory.events import session_event_add
+from execution.memory.places import Place
+from execution.memory.services import memory_put
+from execution.preconditions.resources import resource_add
+from security.permissions import actor_of
 from execution.models import Run, Status
 from execution.runs.states import transition
 from execution.schedules.services import schedule_create
@@ -55,7 +61,18 @@ waiting, unknown = (Run.objects.create(queue="nobody", status=Status.PENDING, **
 here = Run.objects.filter(pk=unknown.pk)
 transition(here, source=Status.PENDING, target=Status.RUNNING, who="claim", attempt=1)
 transition(here, source=Status.RUNNING, target=Status.OUTCOME_UNKNOWN, who="reaper")
-ids = {}
+place = Place(demo.pk, "night shift", "loop 1")
+for scope in ("working", "short-term", "long-term"):
+    memory_put(by=actor_of(admin), place=place, scope=scope, key="browser.history", value=[{"url": "https://a.org/" + "x" * 300}])
+with transaction.atomic():
+    event = session_event_add(place, "file:changed", {"path": "a.txt"}, run_id=waiting.pk, tool="echo")
+resource_add(by=admin, name="printer")
+child = Run.objects.create(queue="nobody", parent=waiting, root=waiting.pk, depth=1, session="night shift", **like)
+answer = {"passed": False, "critical_failed": False, "can_proceed": True, "degraded_mode": True, "results": [
+    {"type": "resource", "description": "The printer works.", "critical": False, "passed": False, "reason": "It is down.", "error": None},
+    {"type": "custom", "description": "It is day.", "critical": True, "passed": True, "reason": None, "error": None}]}
+Run.objects.filter(pk=waiting.pk).update(session="night shift", preconditions=answer)
+ids = {"session": event.session_id}
 for name, content in (
     ("done", packages.zipped("1.0.0", name="quotes", tools=[packages.tool("quote")])),
     ("reviewed", packages.zipped("1.1.0", name="quotes", tools=[packages.tool("quote", network={"allow": ["a.org:443"]})])),
@@ -163,6 +180,8 @@ FIXED = (
     "/settings/",
     "/settings/sandbox/",
     "/settings/resources/",
+    "/sessions/",
+    "/sessions/?q=nothing",
     "/account/password/",
     "/account/theme/",
     "/sign-out/",
@@ -229,5 +248,6 @@ def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: Browse
         f"/settings/filters/{rare['pattern']}/remove/",
         f"/settings/secrets/{rare['credential']}/remove/",
     ]
+    mine += [f"/sessions/{rare['session']}/", f"/sessions/{rare['session']}/end/"]
     more = [*mine, *package_pages(rare), f"/policy/{rare['paused']}/lift/"]
     return [*FIXED, *more, *runs, replayed, *asked, f"{schedule}/switch/", f"{schedule}/delete/", event]

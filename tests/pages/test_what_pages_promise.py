@@ -46,6 +46,7 @@ PAGES = {
     "/settings/secrets/": "security.view_secret",
     "/settings/filters/": "security.view_outputpattern",
     "/settings/resources/": "preconditions.view_resource",
+    "/sessions/": "memory.view_session",
     "/api/docs": "",
     "/account/password/": "",
 }

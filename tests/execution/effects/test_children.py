@@ -161,12 +161,12 @@ def test_an_effect_that_is_taken_back_calls_the_tool_that_undoes_it(perform: Per
         value={"v": 1},
     )
     assert remembered() == {"working url": "before"}
-    rows = list(Run.objects.exclude(parent=None).order_by("pk").values_list("tool", "arguments"))
+    rows = list(Run.objects.exclude(parent=None).order_by("created_at").values_list("tool", "arguments"))
     assert rows == [
         ("fx_wrap", {"value": "undo k"}),
         ("fx_wrap", {"value": ["before", {"v": 1}, {"v": 1}]}),
     ]
-    parent = Run.objects.filter(parent=None).latest("id")
+    parent = Run.objects.filter(parent=None).latest("created_at")
     assert told(parent)[-2:] == [("COMPENSATED", 2), ("COMPENSATED", 1)]
     work()
     assert set(Run.objects.exclude(parent=None).values_list("status", flat=True)) == {"completed"}
