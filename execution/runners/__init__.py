@@ -1,6 +1,6 @@
 """What carries runs out, by kind. A new runner is one module and one line here."""
 
-from execution.runners import builtin, command, http, python
+from execution.runners import builtin, command, http, python, wasm
 from execution.runners.call import Call, Runner
 from execution.runners.equip import equip, redacted
 from execution.runs.outcomes import Outcome
@@ -11,6 +11,7 @@ RUNNERS: dict[str, Runner] = {
     "command": command.run,
     "http": http.run,
     "python": python.run,
+    "wasm": wasm.run,
 }
 
 

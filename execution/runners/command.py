@@ -25,13 +25,16 @@ from security.sandbox.launch import Finished
 
 def run(call: Call) -> Outcome:
     """Runs a release's program in the sandbox."""
-    return run_sandboxed(call, _program, _judge)
+    return run_sandboxed(call, _program, judge)
 
 
 def _program(call: Call) -> Program:
     """The program stands in the package's folder, which is also where it starts."""
     return Program(
-        argv_of(call.version.release.manifest["runtime"]["entry"]), orjson.dumps(_request(call)), (), PACKAGE
+        argv_of(call.version.release.manifest["runtime"]["entry"]),
+        orjson.dumps(request_of(call)),
+        (),
+        PACKAGE,
     )
 
 
@@ -60,7 +63,8 @@ def argv_of(entry: str | Sequence[str]) -> list[str]:
     return [program, *rest]
 
 
-def _request(call: Call) -> dict[str, Any]:
+def request_of(call: Call) -> dict[str, Any]:
+    """What the program reads: `{arguments, context, tool, config}`."""
     context = {
         "run_id": str(call.run_id),
         "version": call.version.version,
@@ -76,7 +80,8 @@ def _request(call: Call) -> dict[str, Any]:
     return {"arguments": dict(call.arguments), "context": context, "tool": tool, **config}
 
 
-def _judge(call: Call, done: Finished, started_at: datetime) -> Outcome:
+def judge(call: Call, done: Finished, started_at: datetime) -> Outcome:
+    """What the end of a program means."""
     try:
         said = loads(done.stdout, limits=Limits(len(done.stdout) + 1, DEFAULT.max_depth))
     except StrictJSONError as error:

@@ -51,7 +51,7 @@ class Program:
     """What a runner wants run: the command, its input, and the folders that it needs beside the package.
 
     Programs with `prepare` (see Launch) may be started before their input is there; with `goodbye` one that
-    was started in vain ends by itself.
+    was started in vain ends by itself. `extra_bytes` of memory are for what carries the tool out.
     """
 
     argv: Sequence[str]
@@ -60,6 +60,7 @@ class Program:
     cwd: str = WORK
     prepare: str = ""
     goodbye: bool = False
+    extra_bytes: int = 0
 
 
 Prepare = Callable[[Call], Program]
@@ -86,7 +87,7 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
             environment=_environment(call) | variables_of(named) | (PROXIES if network_of(call) else {}),
             network=network_of(call),
             cwd=program.cwd,
-            limits=limits,
+            limits=dataclasses.replace(limits, memory_bytes=limits.memory_bytes + program.extra_bytes),
             prepare=program.prepare,
             goodbye=program.goodbye,
             secrets=_secrets(call),

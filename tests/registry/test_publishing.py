@@ -53,7 +53,7 @@ def counts() -> tuple[int, ...]:
 
 def test_the_catalogue_is_published_once() -> None:
     first = catalogue_sync("catalogue")
-    assert len(first) == 3
+    assert len(first) == 4
     assert set(Tool.objects.values_list("name", flat=True)) >= {
         "echo",
         "hash",
@@ -61,7 +61,7 @@ def test_the_catalogue_is_published_once() -> None:
         "current_time",
         "json_parse",
     }
-    assert Event.objects.filter(kind="release.published").count() == 3
+    assert Event.objects.filter(kind="release.published").count() == 4
     before = counts()
     assert catalogue_sync("catalogue") == []
     call_command("catalogue_sync", verbosity=0)

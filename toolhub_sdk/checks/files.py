@@ -7,6 +7,7 @@ from typing import Any
 from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.package import CONTRACT
 
+_WASM = b"\0asm\1\0\0\0"
 _HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}\s*\\?\s*$")
 _NAMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\s*(?:\[[^\]]*\])?\s*(?:[=<>!~;(\\].*)?$")
 
@@ -22,6 +23,12 @@ def file_problems(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> It
         first = runtime["entry"] if isinstance(runtime["entry"], str) else runtime["entry"][0]
         is_file = isinstance(runtime["entry"], str) or "/" in first
         named["/runtime/entry"] = first.removeprefix("./") if is_file else None
+    if runtime["type"] == "wasm":
+        named["/runtime/entry"] = runtime["entry"]
+        content = files.get(runtime["entry"], _WASM)
+        if not content.startswith(_WASM):
+            message = f"{runtime['entry']} is no WebAssembly module."
+            yield Problem("/runtime/entry", message, "Compile it to a module of WASI preview 1.")
     for place, path in named.items():
         if path is not None and path not in files:
             yield Problem(place, f"The package has no file {path}.", "Add it, or mend the name.")

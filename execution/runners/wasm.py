@@ -1,0 +1,73 @@
+"""The wasm runner: a WebAssembly module of a release, with fuel and memory of its own, in the sandbox.
+
+It speaks as a command does: one JSON request on standard input, one JSON result on standard output.
+"""
+
+from datetime import datetime
+
+import orjson
+
+from core.errors import error_object
+from execution.models import Status
+from execution.runners import command
+from execution.runners.bounds import limits_of
+from execution.runners.call import Call
+from execution.runners.judging import ended, failed_error, timeout_error
+from execution.runners.sandboxed import Program, run_sandboxed
+from execution.runs.outcomes import Outcome
+from registry.store import release_folder
+from security.sandbox.launch import MIB, Finished, Mount
+from security.sandbox.wasm import (
+    FAULT,
+    FUEL,
+    LOAD,
+    MEMORY,
+    MODULE,
+    TIME,
+    module_build,
+    wasm_argv,
+    wasm_mounts,
+)
+
+# What Python and the engine take beside the module's own memory.
+ENGINE_BYTES = 96 * MIB
+
+
+def run(call: Call) -> Outcome:
+    """Runs a module in the sandbox."""
+    return run_sandboxed(call, _program, _judge)
+
+
+def _program(call: Call) -> Program:
+    """The module is compiled once; where the installation did it on another machine, here."""
+    release = call.version.release
+    source = release_folder(release) / release.manifest["runtime"]["entry"]
+    module = module_build(source.read_bytes(), call.cancelled)
+    bounds = {
+        "fuel": call.version.declared.get("resourceBounds", {}).get("maxFuel"),
+        "memory": limits_of(call).memory_bytes,
+        "seconds": max(0.001, call.seconds_left()),
+    }
+    stdin = orjson.dumps(bounds) + b"\n" + orjson.dumps(command.request_of(call))
+    return Program(
+        wasm_argv("serve", MODULE),
+        stdin,
+        [*wasm_mounts(), Mount(str(module), MODULE)],
+        prepare=LOAD,
+        extra_bytes=ENGINE_BYTES,
+    )
+
+
+def _judge(call: Call, done: Finished, started_at: datetime) -> Outcome:
+    code = done.exit_code
+    if code == TIME:
+        return ended(Status.TIMEOUT, timeout_error(call), started_at=started_at, duration_ms=done.duration_ms)
+    spent = {FUEL: "fuel", MEMORY: "memory"}.get(code or 0)
+    if spent:
+        message = f"{call.tool} used more {spent} than it may."
+        error = error_object("RESOURCE_EXCEEDED", message, details={"resource": spent})
+        return ended(Status.FAILED, error, started_at=started_at, duration_ms=done.duration_ms)
+    if code == FAULT:
+        error = failed_error(call, "a fault of its module")
+        return ended(Status.FAILED, error, started_at=started_at, duration_ms=done.duration_ms)
+    return command.judge(call, done, started_at)

@@ -1,0 +1,49 @@
+"""A package with a WebAssembly module: compiled when it is installed, tried by its examples, refused if it is none."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from registry.archives.zips import zip_write
+from registry.installations.models import Installation
+from tests.sandbox.packages import tool_of
+from tests.sandbox.test_wasm import ECHO, FAULTS, module
+
+pytestmark = pytest.mark.sandbox
+Install = Callable[..., Installation]
+
+
+def zipped(content: bytes) -> bytes:
+    definition: dict[str, Any] = tool_of("wasm_echo", sideEffects="pure", examples=[{"arguments": {"x": 1}}])
+    manifest = {
+        "manifestVersion": "1",
+        "name": "wasm-echo",
+        "version": "1.0.0",
+        "description": "Says what it was asked.",
+        "runtime": {"type": "wasm", "entry": "tool.wasm"},
+        "tools": [definition],
+    }
+    return zip_write({"toolhub.json": json.dumps(manifest).encode(), "tool.wasm": content})
+
+
+def test_a_module_is_compiled_by_its_installation(install: Install) -> None:
+    one = install(zipped(module(ECHO)))
+    assert one.status == "published", one.error
+    lines = list(one.lines.values_list("text", flat=True))
+    assert "The module is compiled." in lines
+    assert any((settings.DATA / "modules").iterdir())
+
+
+@pytest.mark.parametrize("content", [b"no module", b"\0asm\1\0\0\0junk"])
+def test_what_is_no_module_is_not_installed(install: Install, content: bytes) -> None:
+    one = install(zipped(content))
+    assert (one.status, one.error["code"]) == ("failed", "PACKAGE_REFUSED")
+
+
+def test_a_module_that_fails_its_example_is_told(install: Install) -> None:
+    one = install(zipped(module(FAULTS)))
+    assert one.status == "failed"
+    assert one.error["code"] in {"SELF_TEST_FAILED", "EXECUTION_FAILED"}
