@@ -23,6 +23,8 @@ KINDS = (
     "flag.switched",
     "grant.created",
     "grant.revoked",
+    "limit.created",
+    "limit.deleted",
     "pause.begun",
     "pause.ended",
     "persona.created",

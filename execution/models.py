@@ -98,6 +98,8 @@ class Run(models.Model):
     preconditions = CanonicalJSONField(null=True)
     # How many events the run has; guarded by the row's lock.
     events_count = models.PositiveIntegerField(default=0)
+    # Limits that count what it takes when it ends: [[id, whose, measure], …].
+    metered = CanonicalJSONField(null=True)
     # When arguments, request, result, parts and salt were removed with age.
     payload_expired_at = models.DateTimeField(null=True)
 

@@ -1,7 +1,7 @@
 """REST for tools, as a persona sees them."""
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpResponse
@@ -18,6 +18,7 @@ from registry.formats import FORMATS, FORMATS_MEANING, TEXT, format_read, tools_
 from registry.models import Tool, ToolVersion
 from registry.selectors import call_decide, tool_missing, tool_resolve, tools_assigned
 from registry.types import TYPES, type_of
+from security.policy.usage import policy_told
 from security.principals import PersonaPrincipal, caller
 
 PAGE = 100
@@ -209,7 +210,8 @@ class ToolDetail(APIView):
         found = tool_resolve(name, caller(request).persona_id)
         if found.assigned_by is None:
             raise tool_missing(found.name)
-        decision = call_decide(caller(request), found)
+        policy = policy_told(found.policy, caller(request).persona_id)
+        decision = call_decide(caller(request), replace(found, policy=policy))
         contract = {name: value for name, value in found.version.declared.items() if name != "function"}
         view = {**tool_view(found.version), "contract": contract}
         return Response({**view, "decision": decision.as_dict()})

@@ -21,6 +21,7 @@ from registry.personas.views_switch import PersonaSwitch
 from registry.personas.views_tokens import TokenNew, TokenRevoke
 from registry.policy.views import PauseNew, PolicyList, RestrictionLift, RestrictionNew, StandingChange
 from registry.policy.views_flags import FlagDelete, FlagNew, FlagPage, FlagsList, FlagTools
+from registry.policy.views_limits import LimitDelete, LimitNew, LimitsList
 from registry.policy.views_tiers import TierDelete, TierNew, TierPage, TiersList
 from registry.releases.views import (
     PackagePage,
@@ -87,6 +88,9 @@ urlpatterns = [
     path("policy/flags/<slug:name>/", FlagPage.as_view(), name="flag"),
     path("policy/flags/<slug:name>/tools/", FlagTools.as_view(), name="flag_tools"),
     path("policy/flags/<slug:name>/delete/", FlagDelete.as_view(), name="flag_delete"),
+    path("policy/limits/", LimitsList.as_view(), name="limits"),
+    path("policy/limits/new/", LimitNew.as_view(), name="limit_new"),
+    path("policy/limits/<int:row>/delete/", LimitDelete.as_view(), name="limit_delete"),
     path("policy/<int:row>/lift/", RestrictionLift.as_view(), name="restriction_lift"),
     path("personas/<slug:name>/tokens/", TokenNew.as_view(), name="token_new"),
     path("personas/<slug:name>/tokens/<int:row>/revoke/", TokenRevoke.as_view(), name="token_revoke"),

@@ -4,14 +4,16 @@ It works on values only, so that the execute path, the list of tools, the consol
 simulator all ask the same function.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from typing import Any, Literal
 
 from security.capabilities import covers, holders
 from security.conditions import APPROVAL, condition_words, unmet
 from security.content.violation import Violation
-from security.facts import CallFacts, GrantFact, RestrictionFact
+from security.facts import CallFacts, GrantFact, LimitFact, RestrictionFact
 
 # What is to be asked is allowed once a person has approved the call.
 Verdict = Literal["pass", "warn", "fail", "ask"]
@@ -19,6 +21,7 @@ APPROVED = "approved"
 """A grant of `approved:TOOL` approves calls of the tool in advance."""
 _ADMIN = "an admin"
 VIOLATIONS_NAMED = 3
+_WINDOWS = {1: "a second", 60: "a minute", 3600: "an hour", 86_400: "a day"}
 _GROUNDS = frozenset({"assignment", "capabilities"})
 
 
@@ -32,6 +35,8 @@ class Check:
     code: str = ""
     remedy: str = ""
     who: str = ""
+    # After how many seconds the failure is over by itself.
+    retry_after: int | None = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,14 @@ class Decision:
 
     def as_dict(self) -> dict[str, Any]:
         """`{allowed, checks: [{name, verdict, reason, code, remedy, who}]}`."""
-        return {"allowed": self.allowed, "checks": [asdict(check) for check in self.checks]}
+        return {"allowed": self.allowed, "checks": [_told(check) for check in self.checks]}
+
+
+def _told(check: Check) -> dict[str, Any]:
+    told = asdict(check)
+    if check.retry_after is None:
+        del told["retry_after"]
+    return told
 
 
 def _fail(name: str, reason: str, code: str, remedy: str) -> Check:
@@ -204,6 +216,32 @@ def _fits(one: RestrictionFact, facts: CallFacts) -> bool:
     return not one.capability or any(covers(one.capability, needed) for needed in facts.required)
 
 
+def _limits(facts: CallFacts) -> Check:
+    limits = [limit for limit in facts.policy.limits if limit.used is not None]
+    for limit in limits:
+        if limit.used is not None and limit.used >= limit.most:
+            code = "RATE_LIMIT" if limit.kind == "rate" else "QUOTA_EXCEEDED"
+            left = limit.ends_at - facts.now if limit.ends_at else timedelta(0)
+            after = max(1, math.ceil(left.total_seconds()))
+            reason = f"{limit_words(limit)} {limit.of} {'are' if limit.most > 1 else 'is'} used up."
+            remedy = f"Wait {after} s, or raise the limit."
+            return Check("limits", "fail", reason, code, remedy, _ADMIN, after)
+    used = ", ".join(f"{limit.used} of {limit_words(limit)} {limit.of}" for limit in limits if limit.most)
+    return Check("limits", "pass", f"Used: {used}." if used else "No limit is reached.")
+
+
+def limit_words(limit: LimitFact) -> str:
+    """As a person reads it: 10 calls a day."""
+    amount = limit.most // 1000 if limit.measure == "seconds" else limit.most
+    measure = limit.measure.removesuffix("s") if amount == 1 else limit.measure
+    return f"{amount} {measure} {window_words(limit.window_s)}"
+
+
+def window_words(seconds: int) -> str:
+    """A window's length: a second, a day, in 90 s."""
+    return _WINDOWS.get(seconds, f"in {seconds} s")
+
+
 def _said(one: RestrictionFact) -> str:
     """Who, until when and why."""
     until = f" until {one.until:%Y-%m-%d %H:%M} UTC" if one.until else ""
@@ -278,6 +316,7 @@ RULES: tuple[Callable[[CallFacts], Check], ...] = (
     # After the grants: explicit denies win.
     _restrictions,
     _content,
+    _limits,
     _approval,
 )
 

@@ -68,11 +68,31 @@ class ContentFact:
 
 
 @dataclass(frozen=True)
+class LimitFact:
+    """A limit that a call counts against: at most `most` of `measure` (calls, seconds as ms, bytes) in
+    `window_s` seconds. `of` says whose, in words; `together` counts all personas as one.
+
+    `used` is None where nobody looked yet; `ends_at` is when the window is over, None before its first call.
+    """
+
+    id: int
+    kind: str
+    measure: str
+    most: int
+    window_s: int
+    of: str
+    together: bool
+    used: int | None = None
+    ends_at: datetime | None = None
+
+
+@dataclass(frozen=True)
 class Policy:
     """What the hub's rules say of calls of one tool by one persona."""
 
     restrictions: tuple[RestrictionFact, ...] = ()
     flag: FlagFact | None = None
+    limits: tuple[LimitFact, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from registry.installations.api import (
     Installations,
 )
 from registry.policy.api import Pauses, PersonaDetail, RestrictionDetail, Restrictions
+from registry.policy.api_limits import LimitDetail, Limits
 from registry.policy.api_tiers import FlagDetail, Flags, TierDetail, Tiers, ToolFlag
 from registry.releases.api import (
     PackageCompare,
@@ -81,6 +82,8 @@ urlpatterns = [
     path("restrictions", Restrictions.as_view(), name="api_restrictions"),
     path("restrictions/<int:pk>", RestrictionDetail.as_view(), name="api_restriction"),
     path("pauses", Pauses.as_view(), name="api_pauses"),
+    path("limits", Limits.as_view(), name="api_limits"),
+    path("limits/<int:pk>", LimitDetail.as_view(), name="api_limit"),
     path("tiers", Tiers.as_view(), name="api_tiers"),
     path("tiers/<str:name>", TierDetail.as_view(), name="api_tier"),
     path("flags", Flags.as_view(), name="api_flags"),

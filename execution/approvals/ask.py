@@ -50,7 +50,7 @@ def approval_ask(accepted: Accepted, asks: Check) -> Run:
         run.pk,
     )
     failpoint("ask.before")
-    with transaction.atomic():
+    with transaction.atomic(), accepted.spent():
         Run.objects.bulk_create([run])
         if accepted.key:
             IdempotencyKey.objects.bulk_create([accepted.key_row(run)])

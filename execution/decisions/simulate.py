@@ -3,13 +3,14 @@
 It asks the execute path's own checks, so the two cannot differ.
 """
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from core.errors import InvalidRequest, ToolHubError
-from execution.runs.checks import call_allow, call_check
+from execution.runs.checks import call_allow, call_check, denied
 from execution.runs.requests import CallRequest, bounds_of
 from registry.selectors import call_decide, tool_missing, tool_resolve
 from security.acting import PERSONAS, By, acting
@@ -17,6 +18,7 @@ from security.capabilities import is_capability
 from security.decisions import Check, Decision, decide
 from security.facts import CallFacts, GrantFact
 from security.models import Persona
+from security.policy.usage import policy_told
 from security.principals import PersonaPrincipal
 from security.tokens import principal_supposed
 
@@ -91,6 +93,7 @@ def call_simulate(persona: Persona, name: str, request: CallRequest, *, known: b
     """
     principal = principal_supposed(persona)
     found = tool_resolve(name, persona.pk, request.version)
+    found = dataclasses.replace(found, policy=policy_told(found.policy, persona.pk))
     decision = call_decide(principal, found, arguments=request.arguments if known else None)
     refusal, warnings = None, tuple(decision.warnings)
     try:
@@ -99,6 +102,9 @@ def call_simulate(persona: Persona, name: str, request: CallRequest, *, known: b
         else:
             call_allow(principal, name, request, None)
             warnings += bounds_of(found.version, request, principal.standing).warnings
+        # Last, as a call is counted when nothing else is in its way.
+        if failed := decision.failure:
+            refusal = denied(failed, decision)
     except ToolHubError as error:
         refusal = error
     return Simulated(persona.name, found.name, found.version.version, decision, refusal, warnings)

@@ -128,6 +128,6 @@ OPERATION: dict[str, Any] = {
     "responses": {
         200: OpenApiResponse(ANSWER, description="What came of it; a tool's failure is no HTTP error."),
         202: OpenApiResponse(ANSWER, description="A run goes on; see Location."),
-        **{status: PROBLEMS[status] for status in (400, 401, 403, 404, 409, 413, 422, 503)},
+        **{status: PROBLEMS[status] for status in (400, 401, 403, 404, 409, 413, 422, 429, 503)},
     },
 }

@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,6 +26,8 @@ from execution.runs.requests import Bounds, CallRequest, at_once_of
 from execution.runs.room import ROOM
 from registry.models import ToolVersion
 from security.content.violation import Violation
+from security.facts import LimitFact
+from security.policy.usage import booked_later, limits_spend
 from security.principals import PersonaPrincipal
 
 KEY_LIVES = timedelta(hours=24)
@@ -47,6 +49,8 @@ class Accepted:
     grounds: tuple[str, ...] = ()
     # What looks like an attack in the arguments, where that is recorded only.
     violations: tuple[Violation, ...] = ()
+    # What it counts against when it is accepted.
+    limits: tuple[LimitFact, ...] = ()
     key: str | None = None
 
     def run(self, *, inline: bool) -> Run:
@@ -77,7 +81,21 @@ class Accepted:
             warnings=list(self.warnings),
             created_at=now,
             due_at=now,
+            metered=booked_later(self.limits, self.principal.persona_id),
         )
+
+    @contextlib.contextmanager
+    def spent(self) -> Iterator[None]:
+        """What is written within it counts against the limits, in one transaction. Raises LimitReached first.
+
+        Calls that have no limit go without a transaction of their own.
+        """
+        if not self.limits:
+            yield
+            return
+        with transaction.atomic():
+            limits_spend(self.limits, self.principal.persona_id)
+            yield
 
     def _recorded(self) -> dict[str, Any]:
         """The request with the isolation that is in force, which the persona may have made stricter, and
@@ -119,7 +137,8 @@ def accept_pending(accepted: Accepted, *, inline: bool) -> Run:
     ROOM.take(run.queue)
     failpoint("accept.before")
     # Due by the clock that claims compare with: this host's may be wrong by hours.
-    rows_write([run], keys, [event], [ledger], clock=("due_at", "statement_timestamp()"))
+    with accepted.spent():
+        rows_write([run], keys, [event], [ledger], clock=("due_at", "statement_timestamp()"))
     if not inline:
         transaction.on_commit(lambda: run_ring(run.queue))
     failpoint("accept.after")

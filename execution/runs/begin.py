@@ -107,7 +107,9 @@ def begin_new(accepted: Accepted) -> Lease | None:
     ROOM.take(run.queue)
     failpoint("accept.before")
     failpoint("start.before")
-    rows_write([run], keys, [attempt], events, [ledger], clock=("lease_ends", _lease_ends(settings.LEASE_S)))
+    with accepted.spent():
+        clock = "lease_ends", _lease_ends(settings.LEASE_S)
+        rows_write([run], keys, [attempt], events, [ledger], clock=clock)
     failpoint("start.after")
     return Lease(run, run.lease_token, run.attempt, tuple(events))
 

@@ -3,6 +3,7 @@
 The execute path, `validate` and the simulator all ask here.
 """
 
+import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,8 @@ from registry.models import ToolVersion
 from registry.rules import rule_values, rules_broken, rules_of
 from registry.schemas import input_validator, problems_of, problems_of_part
 from registry.selectors import ResolvedTool, call_decide, tool_missing, tool_resolve
-from security.decisions import Decision
+from security.decisions import Check, Decision
+from security.facts import LimitFact
 from security.principals import PersonaPrincipal
 
 KEY_MAX = 255
@@ -120,19 +122,41 @@ def _decide(
     failed = decision.failure
     if failed is None:
         return decision
+    error: ToolHubError = denied(failed, decision)
+    if found.assigned_by is None:  # whatever else is wrong, too: the caller hears of a missing tool only
+        error = tool_missing(found.name)
+    refuse(found.name, error, _explained(decision))
+    raise error
+
+
+def _explained(decision: Decision) -> dict[str, Any]:
     explained: dict[str, Any] = {"decision": decision.as_dict()}
     if decision.violations:
         explained["violations"] = [one.as_dict() for one in decision.violations]
-    if found.assigned_by is None:  # whatever else is wrong, too: the caller hears of a missing tool only
-        missing = tool_missing(found.name)
-        refuse(found.name, missing, explained)
-        raise missing
-    remedy = [f"{failed.remedy} ({failed.who} can.)"] if failed.remedy else []
+    return explained
+
+
+def denied(failed: Check, decision: Decision) -> ToolHubError:
+    """What the caller hears of a decision that a check denies: the whole of it, and what would help."""
     pointed = decision.violations if failed.code == "SECURITY_VIOLATION" else ()
-    errors = [{"pointer": f"/arguments{one.pointer}", "message": one.description} for one in pointed]
-    error = ToolHubError(failed.reason, code=failed.code, suggestions=remedy, data=explained, errors=errors)
-    refuse(found.name, error, explained)
-    raise error
+    return ToolHubError(
+        failed.reason,
+        code=failed.code,
+        suggestions=[f"{failed.remedy} ({failed.who} can.)"] if failed.remedy else [],
+        data=_explained(decision),
+        errors=[{"pointer": f"/arguments{one.pointer}", "message": one.description} for one in pointed],
+        retry_after=failed.retry_after,
+    )
+
+
+def limit_denied(
+    principal: PersonaPrincipal, found: ResolvedTool, request: CallRequest, told: tuple[LimitFact, ...]
+) -> ToolHubError:
+    """What the caller hears when limits are used up, which only counting could tell."""
+    policy = dataclasses.replace(found.policy, limits=told)
+    decision = call_decide(principal, dataclasses.replace(found, policy=policy), arguments=request.arguments)
+    failed = decision.failure
+    return denied(failed, decision) if failed else ToolHubError("A limit is used up.", code="RATE_LIMIT")
 
 
 def _arguments_check(version: ToolVersion, request: CallRequest, open_arguments: Collection[str]) -> None:

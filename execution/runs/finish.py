@@ -12,6 +12,7 @@ from django.utils import timezone
 from audit.ledger import event_row, rows_write
 from core.actors import SYSTEM, Actor
 from core.failpoints import failpoint
+from core.json.canonical import canonical
 from execution.artefacts.services import artefacts_keep
 from execution.callbacks.owed import callback_owe
 from execution.effects.apply import Apply, effects_write, has_effects
@@ -25,6 +26,7 @@ from execution.runs.events import LATE_RESULT, event_add, event_next, events_dig
 from execution.runs.notices import run_wake
 from execution.runs.outcomes import Outcome, outcome_set
 from execution.runs.states import transition
+from security.policy.usage import usage_book
 
 log = logging.getLogger(__name__)
 AGAIN_S = 0.5
@@ -69,7 +71,13 @@ def _finish(lease: Lease, outcome: Outcome, *, final: bool, again: bool) -> bool
 def _finish_at_once(lease: Lease, outcome: Outcome) -> bool:
     """By one statement, where the hot path is served and the run has only the events that the lease knows."""
     run = lease.run
-    if not hotpath.is_served() or lease.events is None or run.request.get("callback_url") or outcome.told:
+    if (
+        not hotpath.is_served()
+        or lease.events is None
+        or run.request.get("callback_url")
+        or outcome.told
+        or run.metered
+    ):
         return False
     now = timezone.now()
     last = RunEvent(run_id=run.pk, seq=len(lease.events) + 1, kind=outcome.event, at=now, data={})
@@ -150,7 +158,14 @@ def outcome_write(
     if outcome.files:
         artefacts_keep(run_id, outcome.files)
     rows_write([ledger])
+    if run.metered:
+        usage_book(run.metered, duration_ms=outcome.duration_ms, size=_bytes(run, outcome))
     callback_owe(run)
     run_wake(run_id)
     failpoint("finish.before")
     return True
+
+
+def _bytes(run: Run, outcome: Outcome) -> int:
+    """What a run carried: its arguments and its result, in canonical form."""
+    return len(canonical(run.arguments)) + len(outcome.encoded)

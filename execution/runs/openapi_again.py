@@ -52,7 +52,7 @@ REPLAY_ANSWER: dict[str, Any] = {
     },
     "required": ["same", "recorded", "run_id", "replay_run_id", "original", "replay", "difference"],
 }
-_PROBLEMS = (400, 401, 403, 404, 409, 410, 413, 422, 503)
+_PROBLEMS = (400, 401, 403, 404, 409, 410, 413, 422, 429, 503)
 RETRY: dict[str, Any] = {
     "operation_id": "run_retry",
     "summary": "Make a finished run's request again",

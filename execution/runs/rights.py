@@ -10,7 +10,7 @@ from typing import Any
 from registry.models import ToolVersion
 from registry.selectors import ResolvedTool
 from security.facts import FlagFact, Policy, Standing
-from security.policy.selectors import grants_by_tier, restrictions_read
+from security.policy.selectors import grants_by_tier, limit_read, restrictions_read
 from security.principals import PersonaPrincipal
 from security.tokens import grants_read
 
@@ -28,6 +28,13 @@ RIGHTS = """
           FROM policy_restriction r JOIN security_user b ON b.id = r.created_by_id
          WHERE (r.persona_id IS NULL OR r.persona_id = p.id) AND r.tool IN ('', o.name)
            AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())),
+       (SELECT json_agg(json_build_array(l.id, l.kind, l.measure, l.amount, l.window_s, l.tool,
+                                         l.persona_id IS NOT NULL, CASE WHEN l.tier_id = i.id THEN i.name END)
+                        ORDER BY l.id)
+          FROM policy_limit l
+         WHERE l.tool IN ('', o.name)
+           AND (l.persona_id = p.id OR l.tier_id = s.tier_id
+                OR (l.persona_id IS NULL AND l.tier_id IS NULL))),
        COALESCE(s.isolation, ''), i.name, i.capabilities, i.flags, f.name, f.state,
        o.asks_approval, o.sanitises, o.content_mode
 """
@@ -41,7 +48,7 @@ JOINS = """
 
 def rights_read(who: Who, version: ToolVersion, row: Sequence[Any]) -> tuple[PersonaPrincipal, ResolvedTool]:
     """The caller and the tool; `row` are the columns of RIGHTS."""
-    package, by_tool, by_package, capabilities, ends, conditions, restrictions, *more = row
+    package, by_tool, by_package, capabilities, ends, conditions, restrictions, limits, *more = row
     isolation, tier, tier_capabilities, tier_flags, flag, flag_state, *of_tool = more
     grants = grants_read(capabilities, ends, conditions)
     standing = Standing(isolation=isolation)
@@ -50,7 +57,9 @@ def rights_read(who: Who, version: ToolVersion, row: Sequence[Any]) -> tuple[Per
         standing = Standing(isolation, tier, tuple(json.loads(tier_flags)))
     assigned = "by name" if by_tool else f"with the package {package}" if by_package else None
     policy = Policy(
-        restrictions=restrictions_read(restrictions), flag=FlagFact(flag, flag_state) if flag else None
+        restrictions=restrictions_read(restrictions),
+        flag=FlagFact(flag, flag_state) if flag else None,
+        limits=tuple(limit_read(*limit) for limit in limits or ()),
     )
     principal = PersonaPrincipal(*who, grants, standing)
     return principal, ResolvedTool(version, assigned, policy, *of_tool)

@@ -21,7 +21,7 @@ from execution.runners import call_run
 from execution.runners.call import call_of
 from execution.runs.accept import Accepted, accept_finished, accept_pending, run_hand_over
 from execution.runs.begin import Refused, begin_accepted, begin_new
-from execution.runs.checks import Refuse, call_check, key_check
+from execution.runs.checks import Refuse, call_check, key_check, limit_denied
 from execution.runs.claim import Lease
 from execution.runs.events import CANCEL_ASKED, event_add
 from execution.runs.finish import outcome_write
@@ -32,6 +32,7 @@ from execution.runs.states import FINAL
 from execution.runs.worker import run_carry_out
 from registry.selectors import ResolvedTool
 from security.decisions import Check
+from security.policy.usage import LimitReached
 from security.principals import PersonaPrincipal
 
 # Runners whose quick tools may be carried out in a web process.
@@ -59,8 +60,8 @@ def run_submit(
 
     `found` is the active version of the tool where the caller has read it already.
     Order: found, allowed, arguments, then the run. Raises NotFound (404), Denied (403),
-    InvalidRequest (422), Conflict (409), Overloaded (503). What is refused leaves an event in
-    the ledger and no run.
+    InvalidRequest (422), Conflict (409), ToolHubError (429), Overloaded (503). What is refused leaves
+    an event in the ledger and no run.
     """
     refuse = functools.partial(refusal_record, principal)
     checked = call_check(principal, name, request, found=found, refuse=refuse)
@@ -75,6 +76,7 @@ def run_submit(
         warnings=checked.warnings,
         grounds=checked.decision.grounds,
         violations=checked.decision.violations,
+        limits=checked.found.policy.limits,
         key=key,
     )
     with _refused(refuse, checked.found.name):
@@ -88,17 +90,20 @@ def run_submit(
             if key and (winner := _earlier_run(accepted)):
                 return winner
             raise
+        except LimitReached as reached:
+            raise limit_denied(principal, checked.found, request, reached.told) from reached
     RUNS.labels("inline" if run.inline else "queued").inc()
     return run
 
 
 @contextlib.contextmanager
 def _refused(refuse: Refuse, tool: str) -> Iterator[None]:
-    """Lets the ledger hear of a refusal that comes after the checks: a key's, a full queue's."""
+    """Lets the ledger hear of a refusal that comes after the checks: a key's, a limit's, a full queue's."""
     try:
         yield
     except ToolHubError as error:
-        refuse(tool, error, {"errors": []})
+        decision = error.data.get("decision")
+        refuse(tool, error, {"decision": decision} if decision else {"errors": []})
         raise
 
 
@@ -126,8 +131,9 @@ def _carry_out(accepted: Accepted, manner: Manner, asks: Check | None) -> Run:
     harmless = version.is_pure and not version.uses_network and not accepted.request.callback_url
     # What has more to do when it ends needs a row that can wait.
     harmless = harmless and not version.extras and not version.takes_config
-    # Without a row nobody could count how many of a tool's runs there are at once.
-    if version.runner == "builtin" and harmless and at_once_of(version) is None:
+    # Without a row nobody could count how many of a tool's runs there are at once. Limits come before work.
+    counted = at_once_of(version) is not None or accepted.limits
+    if version.runner == "builtin" and harmless and not counted:
         run = accepted.run(inline=True)
         return accept_finished(accepted, run, call_run(call_of(run, inline=True, attempt=1)))
     run, lease = _accept_begun(accepted)

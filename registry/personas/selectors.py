@@ -87,7 +87,8 @@ class Decided:
 def decisions_of(persona: Persona, tools: Iterable[Tool]) -> list[Decided]:
     """The decision on each tool for the persona, no token involved; few queries for all of them."""
     shown = [tool for tool in tools if tool.active is not None]
-    how, book = _assigned_how(persona, shown), PolicyBook([persona.pk], [tool.name for tool in shown])
+    how = _assigned_how(persona, shown)
+    book = PolicyBook([persona.pk], [tool.name for tool in shown], used=True)
     principal = principal_supposed(persona)
     found = []
     for tool in shown:
@@ -131,7 +132,7 @@ def callers_of(tool: Tool, personas: Iterable[Persona]) -> list[Decided]:
         Assignment.objects.filter(tool=tool, persona__in=shown).values_list("persona_id", flat=True)
     )
     with_package = f"with the package {tool.package.name}"
-    book, found = PolicyBook([persona.pk for persona in shown], [tool.name]), []
+    book, found = PolicyBook([persona.pk for persona in shown], [tool.name], used=True), []
     for principal, persona in zip(principals_supposed(shown), shown, strict=True):
         how = "by name" if persona.pk in by_name else with_package
         policy = book.of(persona.pk, tool.name)

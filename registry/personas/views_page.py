@@ -13,6 +13,7 @@ from core.pages import ConsoleView, page_read
 from registry.personas.forms import AssignForm, GrantForm, TokenForm
 from registry.personas.selectors import decisions_of, persona_detail
 from registry.policy.forms import StandingForm
+from registry.policy.limits_view import limits_view
 from registry.selectors import tools_assigned
 from security.facts import Standing
 from security.models import Grant, Persona
@@ -76,6 +77,7 @@ class PersonaPage(ConsoleView):
                 "decisions": decisions_of(persona, page.rows),
                 "standing": standing,
                 "restrictions": restrictions,
+                "limits": limits_view(persona),
                 "pauses": pauses,
                 "forms": PersonaForms.with_one(standing, came_back),
             },

@@ -14,6 +14,7 @@ from core.errors import InvalidRequest
 from registry.bodies import body_check
 from registry.personas.selectors import persona_detail
 from registry.policy import openapi
+from registry.policy.limits_view import limits_view
 from registry.policy.named import persona_named, tier_named, time_read, tool_named
 from security.acting import PERSONAS, acting
 from security.models import Persona
@@ -145,6 +146,7 @@ def persona_view(persona: Persona) -> dict[str, Any]:
             }
             for row in persona.grants.all()
         ],
+        "limits": limits_view(persona),
         "restrictions": [
             restriction_view(row) for row in restrictions_page({"persona": persona.name})[:PAGE]
         ],

@@ -7,7 +7,8 @@ from django.urls import reverse
 
 from core.errors import ToolHubError
 from core.forms import ConsoleForm
-from registry.policy.named import persona_named, tool_named
+from registry.policy.named import persona_named, tier_named, tool_named
+from security.policy.limits import AMOUNT_MAX, WINDOW_MAX
 from security.policy.models import Tier
 from security.policy.services import ISOLATION, REASON_MAX
 from security.policy.tiers import DESCRIPTION_MAX
@@ -90,6 +91,39 @@ class StandingForm(ConsoleForm):
         choices=[(word, word or "as each tool asks") for word in ISOLATION],
         help_text="strict and paranoid refuse built-in tools, which run without a sandbox.",
     )
+
+
+class LimitForm(PickingForm):
+    """What is limited, and to how much."""
+
+    persona = forms.CharField(max_length=64, required=False, help_text="Counts its calls.")
+    tier = forms.ChoiceField(required=False, choices=_tiers, help_text="Counts those of each persona on it.")
+    tool = forms.CharField(
+        max_length=64, required=False, help_text="Only calls of it. Alone: of all personas together."
+    )
+    kind = forms.ChoiceField(
+        choices=[("quota", "quota: QUOTA_EXCEEDED when it is used up"), ("rate", "rate: RATE_LIMIT")]
+    )
+    amount = forms.IntegerField(min_value=1, max_value=AMOUNT_MAX)
+    measure = forms.ChoiceField(
+        choices=[
+            ("calls", "calls"),
+            ("seconds", "seconds that runs take"),
+            ("bytes", "bytes of arguments and results"),
+        ]
+    )
+    window_s = forms.IntegerField(
+        label="In (seconds)",
+        min_value=1,
+        max_value=WINDOW_MAX,
+        initial=86_400,
+        help_text="1 is a second, 60 a minute, 86400 a day. The window begins with its first call.",
+    )
+
+    def wishes(self) -> dict[str, Any]:
+        """What the service takes."""
+        given = super().wishes()
+        return {**given, "tier": tier_named(given["tier"])}
 
 
 class LinesField(forms.CharField):

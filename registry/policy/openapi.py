@@ -6,6 +6,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 
 from core.openapi import PROBLEMS
 from registry.schemas import validator_build
+from security.policy.models import Limit
 from security.policy.services import ISOLATION
 
 NAME = {"type": "string", "minLength": 1, "maxLength": 64}
@@ -46,6 +47,23 @@ RESTRICTION: dict[str, Any] = {
         "created_by": {"type": "string"},
         "created_at": {"type": "string", "format": "date-time"},
         "expires_at": TIME_OR_NULL,
+    },
+}
+LIMIT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer"},
+        "kind": {"type": "string", "enum": Limit.Kind.values},
+        "measure": {"type": "string", "enum": Limit.Measure.values},
+        "amount": {"type": "integer"},
+        "window_s": {"type": "integer"},
+        "persona": {"type": ["string", "null"]},
+        "tier": {"type": ["string", "null"]},
+        "tool": {"type": ["string", "null"]},
+        "created_by": {"type": "string"},
+        "created_at": {"type": "string", "format": "date-time"},
+        "used": {"type": ["number", "null"], "description": "With a persona: what it has used of it"},
+        "resets_at": {**TIME_OR_NULL, "description": "When the window is over; null before its first call"},
     },
 }
 _NAMED = {"persona": NAME, "tool": NAME}
@@ -133,6 +151,7 @@ PERSONA: dict[str, Any] = {
                 },
             },
         },
+        "limits": {"type": "array", "items": LIMIT},
         "restrictions": {"type": "array", "items": RESTRICTION},
     },
 }

@@ -96,6 +96,66 @@ class Tier(models.Model):
         return self.name
 
 
+class Limit(models.Model):
+    """At most `amount` of a measure in a window, which begins with its first call and lasts `window_s`.
+
+    It counts the calls of a persona, of each persona on a tier, or, with a tool alone, of all personas
+    together; `tool` narrows the first two to one tool. A rate keeps calls apart, a quota is what there is.
+    """
+
+    class Kind(models.TextChoices):
+        RATE = "rate", "rate"
+        QUOTA = "quota", "quota"
+
+    class Measure(models.TextChoices):
+        CALLS = "calls", "calls"
+        SECONDS = "seconds", "seconds"
+        BYTES = "bytes", "bytes"
+
+    kind = models.CharField(max_length=8, choices=Kind)
+    measure = models.CharField(max_length=8, choices=Measure)
+    amount = models.PositiveBigIntegerField()
+    window_s = models.PositiveIntegerField()
+    persona = models.ForeignKey(Persona, on_delete=models.CASCADE, null=True, related_name="limits")
+    tier = models.ForeignKey(Tier, on_delete=models.CASCADE, null=True, related_name="limits")
+    tool = models.CharField(max_length=64, blank=True, default="")
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("id",)
+        indexes = (models.Index(fields=["tool"], name="limit_tool"),)
+        constraints = (
+            models.CheckConstraint(
+                name="limit_names",
+                condition=(models.Q(persona=None) | models.Q(tier=None))
+                & (models.Q(persona__isnull=False) | models.Q(tier__isnull=False) | ~models.Q(tool="")),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.amount} {self.measure} in {self.window_s} s"
+
+
+class Usage(models.Model):
+    """What is used of a limit in its window, time in ms. `whose` is a persona's key, 0 for all together.
+
+    `most` is the limit's when it was spent of last.
+    """
+
+    limit = models.ForeignKey(Limit, on_delete=models.CASCADE, related_name="usage", db_index=False)
+    whose = models.BigIntegerField()
+    used = models.BigIntegerField()
+    most = models.BigIntegerField()
+    ends_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["limit", "whose"], name="usage_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.used} of {self.most}"
+
+
 class Standing(models.Model):
     """What holds for a persona as a whole. Without a row nothing special does.
 

@@ -5,13 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from core.errors import NotFound
-from security.facts import FlagFact, GrantFact, Policy, RestrictionFact, Standing
+from security.facts import FlagFact, GrantFact, LimitFact, Policy, RestrictionFact, Standing
 from security.models import Persona
-from security.policy.models import Flag, FlaggedTool, Restriction, Tier
+from security.policy.models import Flag, FlaggedTool, Limit, Restriction, Tier
+from security.policy.usage import usage_read, usage_told
 
 
 def restrictions_read(rows: Sequence[Sequence[Any]] | None) -> tuple[RestrictionFact, ...]:
@@ -29,9 +30,18 @@ def restrictions_in_force() -> QuerySet[Restriction]:
 
 
 class PolicyBook:
-    """The rules for some personas and tools, read at once: one query for a call as for a page of them."""
+    """The rules for some personas and tools, read at once: few queries for a call as for a page of them.
 
-    def __init__(self, personas: Collection[int], tools: Collection[str]) -> None:
+    With `used` it looks at what is used of limits, as nobody does who goes on to spend of them.
+    """
+
+    def __init__(self, personas: Collection[int], tools: Collection[str], *, used: bool = False) -> None:
+        here = Q(persona__in=personas) | Q(tier__standings__persona__in=personas) | Q(persona=None, tier=None)
+        limits = Limit.objects.filter(here, tool__in=["", *tools]).select_related("tier").order_by("pk")
+        on_tier = limits.annotate(on=F("tier__standings__persona"))
+        self._limits = [(row.persona_id or row.on, row.tool, limit_fact(row)) for row in on_tier]
+        counted = {fact.id for _, _, fact in self._limits}
+        self._used = usage_read(counted, personas) if used and counted else None
         rows = restrictions_in_force().filter(
             Q(persona=None) | Q(persona__in=personas), tool__in=["", *tools]
         )
@@ -43,7 +53,13 @@ class PolicyBook:
 
     def of(self, persona_id: int, tool: str) -> Policy:
         """What they say of calls of one tool by one persona."""
+        limits = tuple(
+            fact
+            for of_persona, of_tool, fact in self._limits
+            if of_persona in {None, persona_id} and of_tool in {"", tool}
+        )
         return Policy(
+            limits=limits if self._used is None else usage_told(limits, persona_id, self._used),
             restrictions=tuple(
                 fact
                 for of_persona, of_tool, fact in self._restrictions
@@ -56,7 +72,31 @@ class PolicyBook:
 def policy_at_start(policy: Policy) -> Policy:
     """What of the rules counts for a run that was accepted: a pause keeps it from being claimed, no more."""
     restrictions = tuple(one for one in policy.restrictions if not one.is_pause)
-    return dataclasses.replace(policy, restrictions=restrictions)
+    return dataclasses.replace(policy, restrictions=restrictions, limits=())
+
+
+def limit_fact(row: Limit) -> LimitFact:
+    """The fact for a limit, nobody having looked at what is used of it."""
+    tier = row.tier.name if row.tier else None
+    shape = row.pk, row.kind, row.measure, row.amount, row.window_s, row.tool
+    return limit_read(*shape, row.persona_id is not None, tier)
+
+
+def limit_read(
+    pk: int,
+    kind: str,
+    measure: str,
+    amount: int,
+    window_s: int,
+    tool: str,
+    of_persona: bool,
+    tier: str | None,
+) -> LimitFact:
+    """The fact from a limit's columns."""
+    most = amount * 1000 if measure == "seconds" else amount
+    whose = "of this persona" if of_persona else f"of the tier {tier}" if tier else "of all personas"
+    of = f"{whose} with {tool}" if tool else whose
+    return LimitFact(pk, kind, measure, most, window_s, of, together=not of_persona and tier is None)
 
 
 def _fact(row: Restriction) -> RestrictionFact:
@@ -161,3 +201,24 @@ def flag_detail(name: str) -> Flag:
     if flag is None:
         raise NotFound(f"There is no flag {name[:64]!r}.")
     return flag
+
+
+def limits_page(filters: Mapping[str, str]) -> QuerySet[Limit]:
+    """Every limit, newest first, narrowed by `persona`, `tier`, `tool` (names) and `q` (a part of one)."""
+    rows = Limit.objects.select_related("persona", "tier", "created_by").order_by("-pk")
+    for name, column in (("persona", "persona__name"), ("tier", "tier__name"), ("tool", "tool")):
+        if filters.get(name):
+            rows = rows.filter(**{column: filters[name]})
+    if filters.get("q"):
+        text = filters["q"].strip()
+        found = Q(persona__name__icontains=text) | Q(tier__name__icontains=text) | Q(tool__icontains=text)
+        rows = rows.filter(found)
+    return rows
+
+
+def limit_detail(pk: int) -> Limit:
+    """A limit, for who may see it. Raises NotFound."""
+    row = Limit.objects.select_related("persona", "tier", "created_by").filter(pk=pk).first()
+    if row is None:
+        raise NotFound("There is no such limit.")
+    return row

@@ -42,10 +42,13 @@ def until(one, *states):
         time.sleep(0.1)
 wishes = {"tool": "echo", "arguments": {"text": "hi"}, "cron": "0 9 * * 1-5", "time_zone": "Europe/Berlin"}
 from security.policy.services import isolation_set, pause_begin, restriction_create
+from security.policy.limits import limit_create
 from security.policy.tiers import flag_create, flag_require, tier_change, tier_create, tier_set
 demo, admin = Persona.objects.get(name="demo"), User.objects.get(username="admin")
 beta, pro = flag_create(by=admin, name="beta", state="tiers"), tier_create(by=admin, name="pro", description="Paid")
 tier_change(by=admin, tier=pro, capabilities=["file:read", "network:*"], flags=["beta"])
+limit = limit_create(by=admin, persona=demo, tool="echo", kind="quota", measure="calls", amount=1000, window_s=86400)
+limit_create(by=admin, tool="hash", kind="rate", measure="calls", amount=50, window_s=1)
 flag_require(by=admin, tool="hash", flag=beta)
 tier_set(by=admin, persona=demo, tier=pro)
 isolation_set(by=admin, persona=demo, isolation="basic")
@@ -114,7 +117,7 @@ ids |= {
     "pattern": pattern.pk,
     "credential": Secret.objects.get(scope="git").pk,
 }
-print(json.dumps({**ids, "schedule": schedule.pk, "paused": paused.pk, "waiting": str(waiting.pk), "unknown": str(unknown.pk)}))
+print(json.dumps({**ids, "schedule": schedule.pk, "paused": paused.pk, "limit": limit.pk, "waiting": str(waiting.pk), "unknown": str(unknown.pk)}))
 """
 FIXED = (
     "/",
@@ -135,6 +138,9 @@ FIXED = (
     "/policy/?q=nothing+has+this+name",
     "/policy/new/",
     "/policy/pause/?persona=demo",
+    "/policy/limits/",
+    "/policy/limits/?q=nothing+has+this+name",
+    "/policy/limits/new/?persona=demo",
     "/policy/tiers/",
     "/policy/tiers/new/",
     "/policy/tiers/pro/",
@@ -249,5 +255,10 @@ def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: Browse
         f"/settings/secrets/{rare['credential']}/remove/",
     ]
     mine += [f"/sessions/{rare['session']}/", f"/sessions/{rare['session']}/end/"]
-    more = [*mine, *package_pages(rare), f"/policy/{rare['paused']}/lift/"]
+    more = [
+        *mine,
+        *package_pages(rare),
+        f"/policy/{rare['paused']}/lift/",
+        f"/policy/limits/{rare['limit']}/delete/",
+    ]
     return [*FIXED, *more, *runs, replayed, *asked, f"{schedule}/switch/", f"{schedule}/delete/", event]

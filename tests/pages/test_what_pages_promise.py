@@ -22,6 +22,8 @@ PAGES = {
     "/policy/": "policy.view_restriction",
     "/policy/new/": "policy.add_restriction",
     "/policy/pause/?tool=echo": "policy.add_restriction",
+    "/policy/limits/": "policy.view_limit",
+    "/policy/limits/new/?persona=researcher": "policy.add_limit",
     "/policy/tiers/": "policy.view_tier",
     "/policy/tiers/new/": "policy.add_tier",
     "/policy/flags/": "policy.view_flag",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from security.decisions import RULES, decide
-from security.facts import CallFacts, FlagFact, GrantFact, Policy, RestrictionFact
+from security.facts import CallFacts, FlagFact, GrantFact, LimitFact, Policy, RestrictionFact
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ALLOWED = CallFacts(
@@ -31,6 +31,11 @@ def restriction(**named: Any) -> RestrictionFact:
     return RestrictionFact(**{**NO_END, "reason": "an incident", "by": "alba", **named})
 
 
+def limit(**more: Any) -> LimitFact:
+    given = {"kind": "quota", "measure": "calls", "most": 3, "window_s": 86_400, "of": "of this persona"}
+    return LimitFact(**{"id": 1, "together": False, "ends_at": NOW + timedelta(seconds=90), **given, **more})
+
+
 NAMES = [
     "token",
     "persona",
@@ -41,6 +46,7 @@ NAMES = [
     "flag",
     "restrictions",
     "content",
+    "limits",
     "approval",
 ]
 
@@ -136,6 +142,27 @@ DENIED = [
         "Lift the restriction on calls with fetch by scout.",
     ),
     (
+        {"policy": Policy(limits=(limit(used=3),))},
+        "limits",
+        "QUOTA_EXCEEDED",
+        "3 calls a day of this persona are used up.",
+        "Wait 90 s, or raise the limit.",
+    ),
+    (
+        {"policy": Policy(limits=(limit(used=1, most=1, kind="rate", window_s=1),))},
+        "limits",
+        "RATE_LIMIT",
+        "1 call a second of this persona is used up.",
+        "Wait 90 s",
+    ),
+    (
+        {"policy": Policy(limits=(limit(used=5000, most=5000, measure="seconds", window_s=90),))},
+        "limits",
+        "QUOTA_EXCEEDED",
+        "5 seconds in 90 s of this persona are used up.",
+        "raise the limit",
+    ),
+    (
         {"grants": (GrantFact("network:api.example", None),)},
         "capabilities",
         "CAPABILITY_MISSING",
@@ -209,6 +236,7 @@ def test_every_rule_is_asked_also_after_a_failure_and_the_first_names_the_error(
             policy=Policy(
                 restrictions=(restriction(is_pause=True), restriction(tool="fetch")),
                 flag=FlagFact("beta", "off"),
+                limits=(limit(used=3),),
             ),
         )
     )

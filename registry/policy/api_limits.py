@@ -1,0 +1,100 @@
+"""REST for limits: quotas and rates."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from registry.bodies import body_check
+from registry.policy.api import rows_page
+from registry.policy.limits_view import limit_view
+from registry.policy.named import persona_named, tier_named, tool_named
+from registry.policy.openapi import AFTER, ERRORS, LIMIT, MANAGES, NAME, READ_ERRORS, form, page_of
+from registry.schemas import validator_build
+from security.acting import PERSONAS, acting
+from security.policy.limits import AMOUNT_MAX, WINDOW_MAX, limit_create, limit_delete
+from security.policy.models import Limit
+from security.policy.selectors import limit_detail, limits_page
+from security.principals import caller
+
+_FORM = form(
+    {
+        "kind": {"type": "string", "enum": Limit.Kind.values},
+        "measure": {"type": "string", "enum": Limit.Measure.values, "default": "calls"},
+        "amount": {"type": "integer", "minimum": 1, "maximum": AMOUNT_MAX},
+        "window_s": {"type": "integer", "minimum": 1, "maximum": WINDOW_MAX},
+        "persona": NAME,
+        "tier": NAME,
+        "tool": NAME,
+    },
+    "kind",
+    "amount",
+    "window_s",
+    description="At most `amount` of `measure` in `window_s` seconds from the first call on: for a persona, "
+    "for each persona on a tier, or, with a tool alone, for all personas together.",
+)
+_VALIDATOR = validator_build(_FORM)
+_LIST: dict[str, Any] = {
+    "operation_id": "limits_list",
+    "summary": "List quotas and rate limits",
+    "description": MANAGES,
+    "parameters": [AFTER],
+    "responses": {200: OpenApiResponse(page_of("limits", LIMIT)), **READ_ERRORS},
+}
+_CREATE: dict[str, Any] = {
+    "operation_id": "limit_create",
+    "summary": "Limit calls, from the next one on",
+    "description": f"Calls beyond it are answered 429, RATE_LIMIT or QUOTA_EXCEEDED. {MANAGES}",
+    "request": {"application/json": _FORM},
+    "examples": [
+        OpenApiExample(
+            "quota",
+            value={"kind": "quota", "amount": 10, "window_s": 86400, "persona": "researcher", "tool": "echo"},
+            request_only=True,
+        )
+    ],
+    "responses": {201: OpenApiResponse(LIMIT), **ERRORS},
+}
+_DELETE: dict[str, Any] = {
+    "operation_id": "limit_delete",
+    "summary": "Take a limit away",
+    "description": MANAGES,
+    "request": None,
+    "responses": {204: OpenApiResponse(description="It is gone."), **READ_ERRORS},
+}
+
+
+class Limits(APIView):
+    """GET and POST limits."""
+
+    @extend_schema(**_LIST)
+    def get(self, request: Request) -> Response:
+        acting(caller(request), "policy.view_limit", PERSONAS)
+        rows, more = rows_page(limits_page(request.query_params), request)
+        return Response({"limits": [limit_view(row) for row in rows], "next": more})
+
+    @extend_schema(**_CREATE)
+    def post(self, request: Request) -> Response:
+        body: Any = request.data
+        body_check(_VALIDATOR, body)
+        wishes = {
+            "measure": "calls",
+            **body,
+            "persona": persona_named(body.get("persona", "")),
+            "tier": tier_named(body.get("tier", "")),
+            "tool": tool_named(body.get("tool", "")),
+        }
+        return Response(limit_view(limit_create(by=caller(request), **wishes)), status=201)
+
+
+class LimitDetail(APIView):
+    """DELETE limits/{id}."""
+
+    @extend_schema(**_DELETE)
+    def delete(self, request: Request, pk: int) -> HttpResponse:
+        acting(caller(request), "policy.delete_limit", PERSONAS)
+        limit_delete(by=caller(request), limit=limit_detail(pk))
+        return HttpResponse(status=204)

@@ -1,0 +1,43 @@
+"""Limits as REST and pages tell them."""
+
+from typing import Any
+
+from django.db.models import Q
+
+from security.decisions import limit_words
+from security.models import Persona
+from security.policy.models import Limit
+from security.policy.selectors import limit_fact
+from security.policy.usage import usage_told
+
+
+def limit_view(row: Limit) -> dict[str, Any]:
+    """As the API tells it."""
+    return {
+        "id": row.pk,
+        "kind": row.kind,
+        "measure": row.measure,
+        "amount": row.amount,
+        "window_s": row.window_s,
+        "persona": row.persona.name if row.persona else None,
+        "tier": row.tier.name if row.tier else None,
+        "tool": row.tool or None,
+        "created_by": row.created_by.get_username(),
+        "created_at": row.created_at,
+    }
+
+
+def limits_view(persona: Persona) -> list[dict[str, Any]]:
+    """A persona's limits, its tier's among them, with what it has used of each now."""
+    mine = Q(persona=persona) | Q(tier__standings__persona=persona)
+    rows = list(Limit.objects.filter(mine).select_related("persona", "tier", "created_by").order_by("pk"))
+    told = usage_told([limit_fact(row) for row in rows], persona.pk) if rows else ()
+    return [
+        {
+            **limit_view(row),
+            "used": (fact.used or 0) / 1000 if row.measure == "seconds" else fact.used,
+            "resets_at": fact.ends_at,
+            "words": limit_words(fact),
+        }
+        for row, fact in zip(rows, told, strict=True)
+    ]

@@ -1,0 +1,83 @@
+"""Pages: limits."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from core.lists import ListView
+from core.pages import ConsoleView, Page
+from core.questions import Question, QuestionView
+from registry.policy.forms import LimitForm
+from security.decisions import limit_words
+from security.people import person_of
+from security.policy.limits import limit_create, limit_delete
+from security.policy.models import Limit
+from security.policy.selectors import limit_detail, limit_fact, limits_page
+
+
+class LimitsList(ListView[Limit]):
+    """Quotas and rate limits, newest first."""
+
+    permission = "policy.view_limit"
+    template = "registry/limits_list.html"
+    heading, noun, search = "Limits", "limit", "Persona, tier or tool"
+    linked = ("persona", "tier", "tool")
+
+    def rows(self, params: Mapping[str, str]) -> QuerySet[Limit]:
+        """Narrowed by all of them."""
+        return limits_page(params)
+
+    def more(self, page: Page[Limit]) -> dict[str, Any]:
+        """The rows with their amounts in words."""
+        return {"rows": [{"limit": row, "words": limit_words(limit_fact(row))} for row in page.rows]}
+
+
+class LimitNew(ConsoleView):
+    """Makes a limit; `?persona=`, `?tier=` and `?tool=` fill the form in."""
+
+    permission = "policy.add_limit"
+    template = "registry/policy_new.html"
+    words = {
+        "title": "New limit",
+        "hint": "Calls beyond it are answered 429 and not counted. The first call of a window begins it.",
+        "action": "Make the limit",
+    }
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The form."""
+        given = {name: request.GET[name] for name in ("persona", "tier", "tool") if request.GET.get(name)}
+        return self.show({"form": LimitForm(initial=given), **self.words})
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Makes it, or shows what is wrong."""
+        form = LimitForm(request.POST)
+        row = form.attempt(lambda: limit_create(by=person_of(request), **form.wishes()))
+        if row is None:
+            return self.show({"form": form, **self.words}, status=422)
+        messages.success(request, "The limit holds from the next call on.")
+        return redirect("limits")
+
+
+class LimitDelete(QuestionView):
+    """Asks, then takes a limit away."""
+
+    permission = "policy.delete_limit"
+
+    def get(self, request: HttpRequest, row: int) -> HttpResponse:
+        """The question."""
+        fact = limit_fact(limit_detail(row))
+        touched = [f"Calls {fact.of} are no longer counted by it.", "What was counted is forgotten."]
+        return self.ask(
+            Question(f"Delete the limit of {limit_words(fact)}?", touched, "Delete it", reverse("limits"))
+        )
+
+    def post(self, request: HttpRequest, row: int) -> HttpResponse:
+        """The act."""
+        limit_delete(by=person_of(request), limit=limit_detail(row))
+        messages.success(request, "The limit is gone.")
+        return redirect("limits")

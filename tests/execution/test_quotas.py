@@ -1,0 +1,220 @@
+"""Quotas and rates in the execute path: exactly so many pass, the others are told when to come back."""
+
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection, connections
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from audit.models import Event
+from execution.models import Run, Status
+from execution.runs import hotpath
+from execution.runs.worker import queue_work
+from registry.models import Package, Tool
+from security.models import Persona, User
+from security.policy.limits import limit_create
+from security.policy.models import Limit, Usage
+from security.policy.tiers import tier_create, tier_set
+from security.services import persona_create
+
+pytestmark = pytest.mark.django_db
+Call = Callable[..., Any]
+DAY = 86_400
+
+
+@pytest.fixture(params=["hot path", "ORM"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways of reading limits, where the database has both."""
+    served = hotpath.is_served() and request.param == "hot path"
+    monkeypatch.setattr(hotpath, "is_served", lambda: served)
+
+
+def quota(by: User, amount: int, **more: Any) -> Limit:
+    given = {"kind": "quota", "measure": "calls", "window_s": DAY, **more}
+    return limit_create(by=by, amount=amount, **given)
+
+
+def test_the_eleventh_call_of_ten_a_day_is_refused_with_its_reason(
+    way: None, call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    quota(admin, 10, persona=persona, tool="fx_echo")
+    answers = [call("fx_echo", {"value": n}) for n in range(12)]
+    assert [answer.status_code for answer in answers] == [200] * 10 + [429] * 2
+    refused = answers[-1]
+    assert refused.json()["error"]["code"] == "QUOTA_EXCEEDED"
+    assert DAY - 60 < int(refused["Retry-After"]) <= DAY
+    check = next(c for c in refused.json()["decision"]["checks"] if c["verdict"] == "fail")
+    assert check["name"] == "limits"
+    assert check["reason"] == "10 calls a day of this persona with fx_echo are used up."
+    assert check["who"] == "an admin"
+    assert Run.objects.count() == 10
+    assert Usage.objects.get().used == 10
+    assert Event.objects.get(kind="run.refused").actor_name == "researcher"
+    assert call("fx_big", {"size": 1}).status_code == 200
+
+
+def test_a_rate_lets_five_pass_in_a_second(
+    way: None, call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    limit_create(by=admin, kind="rate", measure="calls", amount=5, window_s=3600, persona=persona)
+    answers = [call("fx_echo", {"value": n}) for n in range(20)]
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 15
+    assert {answer.json()["error"]["code"] for answer in answers[5:]} == {"RATE_LIMIT"}
+    assert all(int(answer["Retry-After"]) > 0 for answer in answers[5:])
+
+
+def test_a_window_that_is_over_begins_anew(
+    way: None, call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    quota(admin, 1, persona=persona)
+    assert [call("fx_echo", {"value": 1}).status_code for _ in range(2)] == [200, 429]
+    Usage.objects.update(ends_at=timezone.now() - timedelta(seconds=1))
+    assert [call("fx_echo", {"value": 1}).status_code for _ in range(2)] == [200, 429]
+
+
+def test_calls_that_are_refused_for_another_reason_are_not_counted(
+    way: None, call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    quota(admin, 2, persona=persona)
+    assert call("fx_echo", {}).status_code == 422
+    assert call("no_such", {}).status_code == 404
+    assert not Usage.objects.exists()
+
+
+def test_a_call_counts_against_all_of_its_limits_or_none(
+    way: None, call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    wide, narrow = quota(admin, 5, persona=persona), quota(admin, 1, tool="fx_echo")
+    assert [call("fx_echo", {"value": 1}).status_code for _ in range(3)] == [200, 429, 429]
+    assert dict(Usage.objects.values_list("limit", "used")) == {wide.pk: 1, narrow.pk: 1}
+
+
+def test_a_repeated_key_is_answered_with_its_run_and_not_counted_again(
+    way: None, call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    quota(admin, 1, persona=persona)
+    first = call("fx_echo", {"value": 1}, HTTP_IDEMPOTENCY_KEY="k").json()
+    again = call("fx_echo", {"value": 1}, HTTP_IDEMPOTENCY_KEY="k")
+    assert again.json()["metadata"]["run_id"] == first["metadata"]["run_id"]
+    assert call("fx_echo", {"value": 1}, HTTP_IDEMPOTENCY_KEY="other").status_code == 429
+
+
+def test_a_tiers_limit_counts_each_persona_and_a_tools_all_together(
+    way: None, call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    tier, other = tier_create(by=admin, name="free"), persona_create(by=admin, name="other")
+    tier_set(by=admin, persona=persona, tier=tier)
+    tier_set(by=admin, persona=other, tier=tier)
+    each = quota(admin, 2, tier=tier)
+    Usage.objects.create(limit=each, whose=other.pk, used=2, most=2, ends_at=timezone.now() + timedelta(1))
+    assert [call("fx_echo", {"value": 1}).status_code for _ in range(3)] == [200, 200, 429]
+    each.delete()
+    together = quota(admin, 2, tool="fx_echo")
+    Usage.objects.create(limit=together, whose=0, used=1, most=2, ends_at=timezone.now() + timedelta(1))
+    assert [call("fx_echo", {"value": 1}).status_code for _ in range(2)] == [200, 429]
+
+
+def test_seconds_and_bytes_are_booked_when_a_run_ends(
+    way: None, call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    time = quota(admin, 60, persona=persona, measure="seconds")
+    size = quota(admin, 40, persona=persona, measure="bytes")
+    first = call("fx_big", {"size": 50}).json()
+    used = dict(Usage.objects.values_list("limit", "used"))
+    # {"size":50} has 11 bytes; the result is a text of 50 letters between two quotes.
+    assert used[size.pk] == 11 + 52
+    assert used[time.pk] == round(first["metadata"]["duration_ms"])
+    refused = call("fx_big", {"size": 1})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "QUOTA_EXCEEDED")
+    assert Run.objects.count() == 1
+
+
+def test_a_run_by_a_worker_is_counted_at_acceptance_and_booked_at_its_end(
+    way: None, call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    calls, size = quota(admin, 1, persona=persona), quota(admin, 10_000, persona=persona, measure="bytes")
+    detached = {"HTTP_PREFER": "respond-async"}
+    assert [call("fx_big", {"size": 5}, **detached).status_code for _ in range(2)] == [202, 429]
+    assert dict(Usage.objects.values_list("limit", "used")) == {calls.pk: 1, size.pk: 0}
+    Run.objects.update(due_at=timezone.now() - timedelta(seconds=5))
+    assert queue_work("default") == 1
+    assert Run.objects.get().status == Status.COMPLETED
+    assert dict(Usage.objects.values_list("limit", "used")) == {calls.pk: 1, size.pk: 10 + 7}
+
+
+def test_a_call_that_waits_for_approval_is_counted_when_it_is_asked(
+    way: None, call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    Tool.objects.filter(name="fx_echo").update(asks_approval=True)
+    quota(admin, 1, persona=persona)
+    assert [call("fx_echo", {"value": n}).status_code for n in range(2)] == [202, 429]
+    assert Usage.objects.get().used == 1
+
+
+def test_the_persona_page_and_the_simulator_tell_what_is_used(
+    call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    quota(admin, 2, persona=persona, tool="fx_echo")
+    eyes = Client()
+    eyes.force_login(admin)
+    assert "0/2 calls" in eyes.get("/personas/researcher/").content.decode()
+    for _ in range(2):
+        call("fx_echo", {"value": 1})
+    page = eyes.get("/personas/researcher/").content.decode()
+    assert "2/2 calls" in page
+    assert "2 calls a day of this persona with fx_echo are used up." in page
+    told = eyes.post(
+        "/simulator/", {"persona": "researcher", "tool": "fx_echo", "arguments": '{"value": 1}'}
+    ).content.decode()
+    assert "429" in told
+    assert "QUOTA_EXCEEDED" in told
+    assert Usage.objects.get().used == 2
+
+
+def test_a_call_without_a_limit_costs_no_statement_more(
+    call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    call("fx_echo", {"value": 1})
+    with CaptureQueriesContext(connection) as without:
+        call("fx_echo", {"value": 1})
+    quota(admin, 100, tool="fx_boom")
+    with CaptureQueriesContext(connection) as beside:
+        call("fx_echo", {"value": 1})
+    assert len(without) == len(beside)
+    assert not [query for query in beside.captured_queries if "policy_usage" in query["sql"]]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("tool", ["fx_echo", "fx_context"])
+def test_of_many_calls_at_once_exactly_so_many_pass(
+    fx: Package, admin: User, persona: Persona, token_text: str, tool: str
+) -> None:
+    quota(admin, 7, persona=persona)
+    statuses: list[int] = []
+    start = threading.Barrier(12)
+
+    def work() -> None:
+        client = Client()
+        start.wait()
+        for _ in range(3):
+            answer = client.post(
+                f"/api/v1/tools/{tool}/execute",
+                {"arguments": {"value": 1} if tool == "fx_echo" else {}},
+                content_type="application/json",
+                HTTP_AUTHORIZATION=f"Bearer {token_text}",
+            )
+            statuses.append(answer.status_code)
+        connections.close_all()
+
+    threads = [threading.Thread(target=work) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses) == [200] * 7 + [429] * 29
+    assert Run.objects.count() == Usage.objects.get().used == 7

@@ -1,0 +1,70 @@
+"""REST for limits."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from audit.models import Event
+from security.models import Grant
+from security.policy.models import Limit
+
+pytestmark = pytest.mark.django_db
+Manage = Callable[..., Any]
+QUOTA = {"kind": "quota", "amount": 2, "window_s": 86_400}
+
+
+def test_a_limit_is_made_counted_told_and_taken_away(
+    manage: Manage, call: Callable[..., Any], assign: Callable[[str], None]
+) -> None:
+    assign("echo")
+    made = manage("POST", "limits", **QUOTA, persona="researcher", tool="echo")
+    assert made.status_code == 201
+    assert (made.json()["measure"], made.json()["created_by"]) == ("calls", "admin")
+    for _ in range(3):
+        call("echo", {"text": "a"})
+    (told,) = manage("GET", "personas/researcher").json()["limits"]
+    assert (told["used"], told["amount"], told["words"]) == (2, 2, "2 calls a day")
+    assert told["resets_at"]
+    assert manage("GET", "limits?persona=researcher").json()["limits"] == [made.json()]
+    assert call("echo", {"text": "a"}).status_code == 429
+    answer = manage("POST", "decisions/simulate", persona="researcher", tool="echo").json()
+    assert (answer["allowed"], answer["status"], answer["error"]["code"]) == (False, 429, "QUOTA_EXCEEDED")
+    assert manage("DELETE", f"limits/{made.json()['id']}").status_code == 204
+    assert manage("DELETE", f"limits/{made.json()['id']}").status_code == 404
+    assert call("echo", {"text": "a"}).status_code == 200
+    assert Event.objects.filter(kind__in=["limit.created", "limit.deleted"]).count() == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, "/tool"),
+        ({"persona": "nobody"}, "/persona"),
+        ({"tier": "none"}, "/tier"),
+        ({"tool": "no_such"}, "/tool"),
+        ({"tool": "echo", "amount": 0}, "/amount"),
+        ({"tool": "echo", "window_s": 0}, "/window_s"),
+        ({"tool": "echo", "kind": "rate", "measure": "bytes"}, "/measure"),
+        ({"tool": "echo", "kind": "wish"}, "/kind"),
+    ],
+)
+def test_a_limit_that_does_not_fit_is_told_where(
+    manage: Manage, published: None, body: dict[str, Any], pointer: str
+) -> None:
+    answer = manage("POST", "limits", **{**QUOTA, **body})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == pointer
+    assert not Limit.objects.exists()
+
+
+def test_without_the_capability_every_door_is_shut(manage: Manage, published: None) -> None:
+    made = manage("POST", "limits", **QUOTA, tool="echo").json()
+    Grant.objects.all().delete()
+    for method, path, body in (
+        ("GET", "limits", {}),
+        ("POST", "limits", {**QUOTA, "tool": "hash"}),
+        ("DELETE", f"limits/{made['id']}", {}),
+    ):
+        assert manage(method, path, **body).status_code == 403
+    assert Limit.objects.count() == 1
