@@ -18,6 +18,7 @@ ACTOR_KINDS = ("person", "persona", "system")
 KINDS = (
     "assignment.created",
     "assignment.deleted",
+    "capability.described",
     "flag.created",
     "flag.deleted",
     "flag.switched",

@@ -20,8 +20,10 @@ from registry.personas.views_signing import SigningSecretNew
 from registry.personas.views_switch import PersonaSwitch
 from registry.personas.views_tokens import TokenNew, TokenRevoke
 from registry.policy.views import PauseNew, PolicyList, RestrictionLift, RestrictionNew, StandingChange
+from registry.policy.views_capabilities import CapabilitiesList, CapabilityPage
 from registry.policy.views_flags import FlagDelete, FlagNew, FlagPage, FlagsList, FlagTools
 from registry.policy.views_limits import LimitDelete, LimitNew, LimitsList
+from registry.policy.views_matrix import Matrix
 from registry.policy.views_tiers import TierDelete, TierNew, TierPage, TiersList
 from registry.releases.views import (
     PackagePage,
@@ -91,6 +93,9 @@ urlpatterns = [
     path("policy/limits/", LimitsList.as_view(), name="limits"),
     path("policy/limits/new/", LimitNew.as_view(), name="limit_new"),
     path("policy/limits/<int:row>/delete/", LimitDelete.as_view(), name="limit_delete"),
+    path("policy/capabilities/", CapabilitiesList.as_view(), name="capabilities"),
+    path("policy/capabilities/<int:row>/", CapabilityPage.as_view(), name="capability"),
+    path("policy/matrix/", Matrix.as_view(), name="matrix"),
     path("policy/<int:row>/lift/", RestrictionLift.as_view(), name="restriction_lift"),
     path("personas/<slug:name>/tokens/", TokenNew.as_view(), name="token_new"),
     path("personas/<slug:name>/tokens/<int:row>/revoke/", TokenRevoke.as_view(), name="token_revoke"),

@@ -33,6 +33,7 @@ from registry.installations.api import (
     Installations,
 )
 from registry.policy.api import Pauses, PersonaDetail, RestrictionDetail, Restrictions
+from registry.policy.api_capabilities import CapabilityCatalogue, CapabilityDetail
 from registry.policy.api_limits import LimitDetail, Limits
 from registry.policy.api_tiers import FlagDetail, Flags, TierDetail, Tiers, ToolFlag
 from registry.releases.api import (
@@ -82,6 +83,8 @@ urlpatterns = [
     path("restrictions", Restrictions.as_view(), name="api_restrictions"),
     path("restrictions/<int:pk>", RestrictionDetail.as_view(), name="api_restriction"),
     path("pauses", Pauses.as_view(), name="api_pauses"),
+    path("capabilities/catalogue", CapabilityCatalogue.as_view(), name="api_capability_catalogue"),
+    path("capabilities/catalogue/<int:pk>", CapabilityDetail.as_view(), name="api_capability"),
     path("limits", Limits.as_view(), name="api_limits"),
     path("limits/<int:pk>", LimitDetail.as_view(), name="api_limit"),
     path("tiers", Tiers.as_view(), name="api_tiers"),

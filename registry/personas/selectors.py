@@ -84,11 +84,19 @@ class Decided:
         return self.tool.active.version if self.tool.active else ""
 
 
-def decisions_of(persona: Persona, tools: Iterable[Tool]) -> list[Decided]:
-    """The decision on each tool for the persona, no token involved; few queries for all of them."""
+def book_for(persona: Persona, tools: Iterable[Tool]) -> PolicyBook:
+    """The policy for a persona's calls of some tools, with what is used of limits."""
+    return PolicyBook([persona.pk], [tool.name for tool in tools], used=True)
+
+
+def decisions_of(persona: Persona, tools: Iterable[Tool], book: PolicyBook | None = None) -> list[Decided]:
+    """The decision on each tool for the persona, no token involved; few queries for all of them.
+
+    `book` is the policy where the caller has read it already.
+    """
     shown = [tool for tool in tools if tool.active is not None]
     how = _assigned_how(persona, shown)
-    book = PolicyBook([persona.pk], [tool.name for tool in shown], used=True)
+    book = book or book_for(persona, shown)
     principal = principal_supposed(persona)
     found = []
     for tool in shown:

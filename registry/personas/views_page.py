@@ -11,13 +11,13 @@ from django.urls import reverse
 from core.forms import ConsoleForm
 from core.pages import ConsoleView, page_read
 from registry.personas.forms import AssignForm, GrantForm, TokenForm
-from registry.personas.selectors import decisions_of, persona_detail
+from registry.personas.selectors import book_for, decisions_of, persona_detail
 from registry.policy.forms import StandingForm
 from registry.policy.limits_view import limits_view
 from registry.selectors import tools_assigned
 from security.facts import Standing
 from security.models import Grant, Persona
-from security.policy.selectors import restrictions_of, standing_of
+from security.policy.selectors import standing_of
 
 ROWS_SHOWN = 50
 
@@ -63,9 +63,10 @@ class PersonaPage(ConsoleView):
         # Read once: the decisions below are made from the same rows.
         prefetch_related_objects([persona], Prefetch("grants", Grant.objects.select_related("granted_by")))
         assignments = persona.assignments.select_related("tool", "package", "assigned_by").order_by("-id")
-        standing, (restrictions, pauses) = standing_of(persona), restrictions_of(persona)
+        standing = standing_of(persona)
         shown = list(assignments[:ROWS_SHOWN])
         page = page_read(tools_assigned(persona.pk), self.request.GET, key="name", descending=False)
+        book = book_for(persona, page.rows)
         return self.show(
             {
                 "persona": persona,
@@ -74,11 +75,11 @@ class PersonaPage(ConsoleView):
                 "grants": list(persona.grants.all())[:ROWS_SHOWN],
                 "tokens": list(persona.tokens.select_related("responsible")[:ROWS_SHOWN]),
                 "page": page,
-                "decisions": decisions_of(persona, page.rows),
+                "decisions": decisions_of(persona, page.rows, book),
                 "standing": standing,
-                "restrictions": restrictions,
-                "limits": limits_view(persona),
-                "pauses": pauses,
+                "restrictions": [row for row in book.restriction_rows if row.persona and not row.is_pause],
+                "limits": limits_view(persona, book),
+                "pauses": [row for row in book.restriction_rows if row.is_pause and not row.tool],
                 "forms": PersonaForms.with_one(standing, came_back),
             },
             status=422 if came_back else 200,

@@ -19,7 +19,7 @@ from registry.policy.named import persona_named, tier_named, time_read, tool_nam
 from security.acting import PERSONAS, acting
 from security.models import Persona
 from security.policy.models import Restriction
-from security.policy.selectors import restriction_detail, restrictions_page, standing_of
+from security.policy.selectors import PolicyBook, restriction_detail, restrictions_page, standing_of
 from security.policy.services import isolation_set, pause_begin, restriction_create, restriction_lift
 from security.policy.tiers import tier_set
 from security.principals import PersonaPrincipal, caller
@@ -146,7 +146,7 @@ def persona_view(persona: Persona) -> dict[str, Any]:
             }
             for row in persona.grants.all()
         ],
-        "limits": limits_view(persona),
+        "limits": limits_view(persona, PolicyBook([persona.pk], [], used=True)),
         "restrictions": [
             restriction_view(row) for row in restrictions_page({"persona": persona.name})[:PAGE]
         ],

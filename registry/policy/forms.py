@@ -8,6 +8,7 @@ from django.urls import reverse
 from core.errors import ToolHubError
 from core.forms import ConsoleForm
 from registry.policy.named import persona_named, tier_named, tool_named
+from security.policy.catalogue import RISKS
 from security.policy.limits import AMOUNT_MAX, WINDOW_MAX
 from security.policy.models import Tier
 from security.policy.services import ISOLATION, REASON_MAX
@@ -79,6 +80,15 @@ def _tiers() -> list[tuple[str, str]]:
     return [("", "none"), *((name, name) for name in Tier.objects.values_list("name", flat=True))]
 
 
+class TierField(forms.ChoiceField):
+    """A tier by its name, or none. The tiers are read once for each form."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "TierField":
+        made: TierField = super().__deepcopy__(memo)  # type: ignore[misc]
+        made.choices = _tiers()
+        return made
+
+
 class StandingForm(ConsoleForm):
     """What holds for a persona as a whole."""
 
@@ -97,7 +107,7 @@ class LimitForm(PickingForm):
     """What is limited, and to how much."""
 
     persona = forms.CharField(max_length=64, required=False, help_text="Counts its calls.")
-    tier = forms.ChoiceField(required=False, choices=_tiers, help_text="Counts those of each persona on it.")
+    tier = TierField(required=False, help_text="Counts those of each persona on it.")
     tool = forms.CharField(
         max_length=64, required=False, help_text="Only calls of it. Alone: of all personas together."
     )
@@ -124,6 +134,15 @@ class LimitForm(PickingForm):
         """What the service takes."""
         given = super().wishes()
         return {**given, "tier": tier_named(given["tier"])}
+
+
+class CapabilityForm(ConsoleForm):
+    """What a capability means."""
+
+    description = forms.CharField(
+        max_length=300, required=False, help_text="What whoever holds it can do, for those who grant it."
+    )
+    risk = forms.ChoiceField(choices=[(word, word) for word in RISKS], help_text="How much harm it can do.")
 
 
 class LinesField(forms.CharField):

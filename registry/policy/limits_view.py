@@ -2,13 +2,10 @@
 
 from typing import Any
 
-from django.db.models import Q
-
 from security.decisions import limit_words
 from security.models import Persona
 from security.policy.models import Limit
-from security.policy.selectors import limit_fact
-from security.policy.usage import usage_told
+from security.policy.selectors import PolicyBook
 
 
 def limit_view(row: Limit) -> dict[str, Any]:
@@ -27,11 +24,8 @@ def limit_view(row: Limit) -> dict[str, Any]:
     }
 
 
-def limits_view(persona: Persona) -> list[dict[str, Any]]:
+def limits_view(persona: Persona, book: PolicyBook) -> list[dict[str, Any]]:
     """A persona's limits, its tier's among them, with what it has used of each now."""
-    mine = Q(persona=persona) | Q(tier__standings__persona=persona)
-    rows = list(Limit.objects.filter(mine).select_related("persona", "tier", "created_by").order_by("pk"))
-    told = usage_told([limit_fact(row) for row in rows], persona.pk) if rows else ()
     return [
         {
             **limit_view(row),
@@ -39,5 +33,5 @@ def limits_view(persona: Persona) -> list[dict[str, Any]]:
             "resets_at": fact.ends_at,
             "words": limit_words(fact),
         }
-        for row, fact in zip(rows, told, strict=True)
+        for row, fact in book.told(persona.pk)
     ]

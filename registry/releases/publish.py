@@ -11,6 +11,7 @@ from core.errors import InvalidRequest, ToolHubError
 from registry.models import Archive, Package, Release, Tool, VersionState
 from registry.releases.activation import release_activate_tools
 from registry.releases.draft import Draft, DraftTool, release_draft
+from security.policy.catalogue import capabilities_note
 
 # With this word the names of the hub's own packages begin.
 OWN = "toolhub"
@@ -94,6 +95,7 @@ def _written(draft: Draft, package: Package) -> tuple[Release, list[str]]:
     release = draft.release
     release.package = package
     release.save(force_insert=True)
+    capabilities_note(name for tool in draft.tools for name in tool.contract.required_capabilities)
     return release, [_tool_write(tool, package, release) for tool in draft.tools]
 
 

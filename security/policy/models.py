@@ -156,6 +156,22 @@ class Usage(models.Model):
         return f"{self.used} of {self.most}"
 
 
+class Capability(models.Model):
+    """What a capability means, and how much harm it can do."""
+
+    name = models.CharField(max_length=120, unique=True)
+    description = models.CharField(max_length=300, blank=True, default="")
+    risk = models.CharField(max_length=8, default="medium")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("name",)
+        verbose_name_plural = "capabilities"
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Standing(models.Model):
     """What holds for a persona as a whole. Without a row nothing special does.
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from core.errors import NotFound
 from security.facts import FlagFact, GrantFact, LimitFact, Policy, RestrictionFact, Standing
 from security.models import Persona
-from security.policy.models import Flag, FlaggedTool, Limit, Restriction, Tier
+from security.policy.models import Capability, Flag, FlaggedTool, Limit, Restriction, Tier
 from security.policy.usage import usage_read, usage_told
 
 
@@ -33,23 +33,35 @@ class PolicyBook:
     """The rules for some personas and tools, read at once: few queries for a call as for a page of them.
 
     With `used` it looks at what is used of limits, as nobody does who goes on to spend of them.
+    `limit_rows` and `restriction_rows` are all that name the personas, whatever the tool, and what holds for
+    everybody.
     """
 
     def __init__(self, personas: Collection[int], tools: Collection[str], *, used: bool = False) -> None:
-        here = Q(persona__in=personas) | Q(tier__standings__persona__in=personas) | Q(persona=None, tier=None)
-        limits = Limit.objects.filter(here, tool__in=["", *tools]).select_related("tier").order_by("pk")
-        on_tier = limits.annotate(on=F("tier__standings__persona"))
-        self._limits = [(row.persona_id or row.on, row.tool, limit_fact(row)) for row in on_tier]
+        mine = Q(persona__in=personas) | Q(tier__standings__persona__in=personas)
+        limits = Limit.objects.filter(mine | Q(persona=None, tier=None, tool__in=tools)).order_by("pk")
+        limits = limits.select_related("persona", "tier", "created_by")
+        self.limit_rows = list(limits.annotate(on=F("tier__standings__persona")))
+        self._limits = [(row.persona_id or row.on, row.tool, limit_fact(row)) for row in self.limit_rows]
         counted = {fact.id for _, _, fact in self._limits}
-        self._used = usage_read(counted, personas) if used and counted else None
+        self._used = usage_read(counted, personas) if used else None
         rows = restrictions_in_force().filter(
-            Q(persona=None) | Q(persona__in=personas), tool__in=["", *tools]
+            Q(persona__in=personas) | Q(persona=None, tool__in=["", *tools])
         )
+        self.restriction_rows = list(rows.select_related("persona", "created_by").order_by("pk"))
         flags = FlaggedTool.objects.filter(tool__in=tools).select_related("flag")
         self._flags = {row.tool: FlagFact(row.flag.name, row.flag.state) for row in flags}
-        self._restrictions = [
-            (row.persona_id, row.tool, _fact(row)) for row in rows.select_related("created_by").order_by("pk")
+        self._restrictions = [(row.persona_id, row.tool, _fact(row)) for row in self.restriction_rows]
+
+    def told(self, persona_id: int) -> list[tuple[Limit, LimitFact]]:
+        """The limits that count a persona's calls alone, its tier's among them, with what is used of each."""
+        rows = [
+            (row, fact)
+            for row, (whose, _, fact) in zip(self.limit_rows, self._limits, strict=True)
+            if whose == persona_id
         ]
+        facts = usage_told([fact for _, fact in rows], persona_id, self._used)
+        return [(row, fact) for (row, _), fact in zip(rows, facts, strict=True)]
 
     def of(self, persona_id: int, tool: str) -> Policy:
         """What they say of calls of one tool by one persona."""
@@ -157,22 +169,13 @@ def restriction_detail(pk: int) -> Restriction:
 
 def pauses_of(persona: Persona | None = None, tool: str = "") -> list[Restriction]:
     """The pauses that hold calls of a persona or of a tool now, the hub's among them."""
-    return [row for row in _here(persona, tool) if row.is_pause]
-
-
-def restrictions_of(persona: Persona) -> tuple[list[Restriction], list[Restriction]]:
-    """What restricts a persona by its name, and the pauses that hold it now, by one query."""
-    rows = _here(persona, "")
-    return [row for row in rows if not row.is_pause], [row for row in rows if row.is_pause]
-
-
-def _here(persona: Persona | None, tool: str) -> list[Restriction]:
-    here = Q(persona=None, tool="", is_pause=True)
+    here = Q(persona=None, tool="")
     if persona is not None:
         here |= Q(persona=persona)
     if tool:
         here |= Q(tool=tool)
-    return list(restrictions_in_force().filter(here).select_related("persona", "created_by"))
+    rows = restrictions_in_force().filter(here, is_pause=True)
+    return list(rows.select_related("persona", "created_by"))
 
 
 def tiers_page(filters: Mapping[str, str]) -> QuerySet[Tier]:
@@ -221,4 +224,23 @@ def limit_detail(pk: int) -> Limit:
     row = Limit.objects.select_related("persona", "tier", "created_by").filter(pk=pk).first()
     if row is None:
         raise NotFound("There is no such limit.")
+    return row
+
+
+def capabilities_page(filters: Mapping[str, str]) -> QuerySet[Capability]:
+    """The catalogue, by name, narrowed by `risk` and `q` (a part of name or description)."""
+    rows = Capability.objects.order_by("name")
+    if filters.get("risk"):
+        rows = rows.filter(risk=filters["risk"])
+    if filters.get("q"):
+        text = filters["q"].strip()
+        rows = rows.filter(Q(name__icontains=text) | Q(description__icontains=text))
+    return rows
+
+
+def capability_detail(pk: int) -> Capability:
+    """A capability of the catalogue, for who may see it. Raises NotFound."""
+    row = Capability.objects.filter(pk=pk).first()
+    if row is None:
+        raise NotFound("There is no such capability.")
     return row

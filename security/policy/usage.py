@@ -83,8 +83,9 @@ Used = Mapping[tuple[int, int], Usage]
 
 
 def usage_read(limits: Iterable[int], personas: Iterable[int]) -> Used:
-    """What is used of limits by personas, and by all together, by limit and whose; one query."""
-    rows = Usage.objects.filter(limit__in=list(limits), whose__in=[0, *personas])
+    """What is used of limits by personas, and by all together, by limit and whose."""
+    ids = list(limits)
+    rows = Usage.objects.filter(limit__in=ids, whose__in=[0, *personas]) if ids else ()
     return {(row.limit_id, row.whose): row for row in rows}
 
 

@@ -45,6 +45,10 @@ from security.policy.services import isolation_set, pause_begin, restriction_cre
 from security.policy.limits import limit_create
 from security.policy.tiers import flag_create, flag_require, tier_change, tier_create, tier_set
 demo, admin = Persona.objects.get(name="demo"), User.objects.get(username="admin")
+from security.policy.catalogue import capabilities_note
+from security.policy.models import Capability
+capabilities_note(["file:read", "file:delete", "network:api.example.org"])
+capability = Capability.objects.get(name="file:delete")
 beta, pro = flag_create(by=admin, name="beta", state="tiers"), tier_create(by=admin, name="pro", description="Paid")
 tier_change(by=admin, tier=pro, capabilities=["file:read", "network:*"], flags=["beta"])
 limit = limit_create(by=admin, persona=demo, tool="echo", kind="quota", measure="calls", amount=1000, window_s=86400)
@@ -117,7 +121,7 @@ ids |= {
     "pattern": pattern.pk,
     "credential": Secret.objects.get(scope="git").pk,
 }
-print(json.dumps({**ids, "schedule": schedule.pk, "paused": paused.pk, "limit": limit.pk, "waiting": str(waiting.pk), "unknown": str(unknown.pk)}))
+print(json.dumps({**ids, "schedule": schedule.pk, "paused": paused.pk, "limit": limit.pk, "capability": capability.pk, "waiting": str(waiting.pk), "unknown": str(unknown.pk)}))
 """
 FIXED = (
     "/",
@@ -138,6 +142,10 @@ FIXED = (
     "/policy/?q=nothing+has+this+name",
     "/policy/new/",
     "/policy/pause/?persona=demo",
+    "/policy/capabilities/",
+    "/policy/capabilities/?q=nothing+has+this+name",
+    "/policy/matrix/",
+    "/policy/matrix/?capability=nothing+has+this+name",
     "/policy/limits/",
     "/policy/limits/?q=nothing+has+this+name",
     "/policy/limits/new/?persona=demo",
@@ -260,5 +268,6 @@ def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: Browse
         *package_pages(rare),
         f"/policy/{rare['paused']}/lift/",
         f"/policy/limits/{rare['limit']}/delete/",
+        f"/policy/capabilities/{rare['capability']}/",
     ]
     return [*FIXED, *more, *runs, replayed, *asked, f"{schedule}/switch/", f"{schedule}/delete/", event]

@@ -22,6 +22,8 @@ PAGES = {
     "/policy/": "policy.view_restriction",
     "/policy/new/": "policy.add_restriction",
     "/policy/pause/?tool=echo": "policy.add_restriction",
+    "/policy/capabilities/": "policy.view_capability",
+    "/policy/matrix/": "policy.view_capability",
     "/policy/limits/": "policy.view_limit",
     "/policy/limits/new/?persona=researcher": "policy.add_limit",
     "/policy/tiers/": "policy.view_tier",

@@ -240,7 +240,8 @@ def test_every_rule_is_asked_also_after_a_failure_and_the_first_names_the_error(
             ),
         )
     )
-    assert [check.verdict for check in decision.checks] == [*["fail"] * (len(RULES) - 2), "pass", "pass"]
+    assert len(decision.checks) == len(RULES)
+    assert {check.name for check in decision.checks if check.verdict != "fail"} == {"content", "approval"}
     assert decision.failure is not None
     assert decision.failure.code == "UNAUTHENTICATED"
 

@@ -8,7 +8,8 @@ from django.test import Client
 
 from registry.models import ToolVersion
 from security.models import Grant, Persona, User
-from security.policy.models import Restriction
+from security.policy.catalogue import capabilities_note
+from security.policy.models import Capability, Restriction
 
 pytestmark = pytest.mark.django_db
 Manage = Callable[..., Any]
@@ -109,3 +110,17 @@ def test_a_list_goes_on_after_its_page(manage: Manage, admin: User) -> None:
     second = manage("GET", f"restrictions?after={first['next']}").json()
     assert (len(first["restrictions"]), len(second["restrictions"]), second["next"]) == (100, 20, None)
     assert manage("GET", "restrictions?after=x").status_code == 422
+
+
+def test_the_catalogue_is_read_and_described(manage: Manage) -> None:
+    capabilities_note(["file:delete"])
+    listed = manage("GET", "capabilities/catalogue?q=file").json()["capabilities"]
+    (row,) = [one for one in listed if one["name"] == "file:delete"]
+    assert row["risk"] == "high"
+    changed = manage("PATCH", f"capabilities/catalogue/{row['id']}", risk="critical", description="Deletes")
+    assert (changed.json()["risk"], changed.json()["description"]) == ("critical", "Deletes")
+    assert manage("PATCH", f"capabilities/catalogue/{row['id']}", risk="none").status_code == 422
+    Grant.objects.all().delete()
+    assert manage("GET", "capabilities/catalogue").status_code == 403
+    assert manage("PATCH", f"capabilities/catalogue/{row['id']}", risk="low").status_code == 403
+    assert Capability.objects.get(name="file:delete").risk == "critical"

@@ -1,0 +1,79 @@
+"""REST for the catalogue of capabilities."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from registry.bodies import body_check
+from registry.policy.api import rows_page
+from registry.policy.openapi import AFTER, ERRORS, MANAGES, READ_ERRORS, form, page_of
+from registry.schemas import validator_build
+from security.acting import PERSONAS, acting
+from security.policy.catalogue import RISKS, capability_describe
+from security.policy.models import Capability
+from security.policy.selectors import capabilities_page, capability_detail
+from security.principals import caller
+
+CAPABILITY: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer"},
+        "name": {"type": "string"},
+        "description": {"type": "string"},
+        "risk": {"type": "string", "enum": list(RISKS)},
+    },
+}
+_FORM = form(
+    {"description": {"type": "string", "maxLength": 300}, "risk": {"type": "string", "enum": list(RISKS)}}
+)
+_VALIDATOR = validator_build(_FORM)
+_LIST: dict[str, Any] = {
+    "operation_id": "capability_catalogue",
+    "summary": "List the catalogue of capabilities",
+    "description": MANAGES,
+    "parameters": [
+        OpenApiParameter("risk", str, enum=RISKS, description="Of this risk only."),
+        OpenApiParameter("q", str, description="A part of name or description."),
+        AFTER,
+    ],
+    "responses": {200: OpenApiResponse(page_of("capabilities", CAPABILITY)), **READ_ERRORS},
+}
+_CHANGE: dict[str, Any] = {
+    "operation_id": "capability_describe",
+    "summary": "Say what a capability means and how much harm it can do",
+    "description": MANAGES,
+    "request": {"application/json": _FORM},
+    "examples": [OpenApiExample("risk", value={"risk": "high"}, request_only=True)],
+    "responses": {200: OpenApiResponse(CAPABILITY), **ERRORS},
+}
+
+
+def capability_view(row: Capability) -> dict[str, Any]:
+    """As the API tells it."""
+    return {"id": row.pk, "name": row.name, "description": row.description, "risk": row.risk}
+
+
+class CapabilityCatalogue(APIView):
+    """GET capabilities/catalogue."""
+
+    @extend_schema(**_LIST)
+    def get(self, request: Request) -> Response:
+        acting(caller(request), "policy.view_capability", PERSONAS)
+        rows, more = rows_page(capabilities_page(request.query_params).order_by("-pk"), request)
+        return Response({"capabilities": [capability_view(row) for row in rows], "next": more})
+
+
+class CapabilityDetail(APIView):
+    """PATCH capabilities/catalogue/{id}."""
+
+    @extend_schema(**_CHANGE)
+    def patch(self, request: Request, pk: int) -> Response:
+        acting(caller(request), "policy.change_capability", PERSONAS)
+        row, body = capability_detail(pk), request.data
+        body_check(_VALIDATOR, body)
+        wishes = {"description": row.description, "risk": row.risk, **body}
+        capability_describe(by=caller(request), capability=row, **wishes)
+        return Response(capability_view(capability_detail(pk)))

@@ -1,0 +1,81 @@
+"""Pages: the catalogue of capabilities."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from core.lists import ListView
+from core.pages import ConsoleView, Page
+from registry.models import Tool
+from registry.policy.forms import CapabilityForm
+from security.capabilities import holders
+from security.people import person_of
+from security.policy.catalogue import RISKS, capability_describe, grants_that_hold
+from security.policy.models import Capability
+from security.policy.selectors import capabilities_page, capability_detail
+
+SHOWN = 50
+
+
+class CapabilitiesList(ListView[Capability]):
+    """Every capability that tools need, by name."""
+
+    permission = "policy.view_capability"
+    template = "registry/capabilities_list.html"
+    heading, noun, search = "Capabilities", "capability", "Part of a name or description"
+    filters = ("q", "risk")
+    key, descending, ways = "name", False, ("Back", "More")
+
+    def rows(self, params: Mapping[str, str]) -> QuerySet[Capability]:
+        """Narrowed by `q` and `risk`."""
+        return capabilities_page(params)
+
+    def more(self, page: Page[Capability]) -> dict[str, Any]:
+        """The risks to choose from."""
+        return {"risks": [(word, word) for word in RISKS]}
+
+
+class CapabilityPage(ConsoleView):
+    """One capability: what it means, which tools need it, who holds it by which grant."""
+
+    permission = "policy.view_capability"
+    template = "registry/capability_detail.html"
+
+    def get(self, request: HttpRequest, row: int) -> HttpResponse:
+        """The page."""
+        one = capability_detail(row)
+        return self._show(one, CapabilityForm(initial={"description": one.description, "risk": one.risk}))
+
+    def post(self, request: HttpRequest, row: int) -> HttpResponse:
+        """Describes it, or shows what is wrong."""
+        one, form = capability_detail(row), CapabilityForm(request.POST)
+
+        def describe() -> bool:
+            capability_describe(by=person_of(request), capability=one, **form.cleaned_data)
+            return True
+
+        if not form.attempt(describe):
+            return self._show(one, form, status=422)
+        messages.success(request, f"{one.name} is described.")
+        return redirect("capability", row=row)
+
+    def _show(self, one: Capability, form: CapabilityForm, *, status: int = 200) -> HttpResponse:
+        tools = Tool.objects.filter(active__required_capabilities__contains=one.name).select_related("active")
+        needing = [tool for tool in tools.order_by("name")[: 2 * SHOWN] if _needs(tool, one.name)]
+        return self.show(
+            {
+                "capability": one,
+                "form": form,
+                "tools": needing[:SHOWN],
+                "grants": grants_that_hold(holders(one.name))[:SHOWN],
+            },
+            status=status,
+        )
+
+
+def _needs(tool: Tool, name: str) -> bool:
+    return tool.active is not None and name in tool.active.required_capabilities

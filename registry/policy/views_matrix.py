@@ -1,0 +1,88 @@
+"""Page: personas and the capabilities that they hold."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from core.lists import ListView
+from core.pages import Page
+from security.decisions import decide
+from security.facts import CallFacts
+from security.models import Persona
+from security.policy.selectors import PolicyBook, capabilities_page
+from security.principals import PersonaPrincipal
+from security.tokens import principals_supposed
+
+COLUMNS = 10
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Whether a persona holds a capability, and why (not)."""
+
+    state: str
+    why: str
+
+
+class Matrix(ListView[Persona]):
+    """Personas down, capabilities across; each cell is the decision on a tool that needs it."""
+
+    permission = "policy.view_capability"
+    template = "registry/matrix.html"
+    heading, noun, search = "Matrix", "persona", "Name of a persona"
+    filters = ("q", "capability")
+    linked = ("from",)
+    key, descending, ways = "name", False, ("Back", "More")
+
+    def rows(self, params: Mapping[str, str]) -> QuerySet[Persona]:
+        """Personas, narrowed by `q`."""
+        rows = Persona.objects.order_by("name")
+        return rows.filter(name__icontains=params["q"].strip()) if params.get("q") else rows
+
+    def more(self, page: Page[Persona]) -> dict[str, Any]:
+        """The columns, narrowed by `capability` and begun at `from`; and the cells of each row."""
+        params = self.request.GET
+        columns = capabilities_page({"q": params.get("capability", "")})
+        found = list(columns.filter(name__gte=params.get("from", ""))[: COLUMNS + 1])
+        names = [column.name for column in found[:COLUMNS]]
+        return {
+            "columns": found[:COLUMNS],
+            "next_column": found[COLUMNS].name if len(found) > COLUMNS else "",
+            "lines": matrix_of(page.rows, names),
+        }
+
+
+def matrix_of(personas: Sequence[Persona], capabilities: Sequence[str]) -> list[tuple[Persona, list[Cell]]]:
+    """A line of cells for each persona; few queries for all."""
+    book = PolicyBook([persona.pk for persona in personas], [])
+    return [
+        (persona, [_cell(principal, name, book) for name in capabilities])
+        for persona, principal in zip(personas, principals_supposed(personas), strict=True)
+    ]
+
+
+def _cell(principal: PersonaPrincipal, capability: str, book: PolicyBook) -> Cell:
+    facts = CallFacts(
+        now=datetime.now(UTC),
+        persona=principal.persona,
+        persona_active=True,
+        token_state="none",
+        responsible_active=True,
+        tool="a tool",
+        version="",
+        version_state="active",
+        assigned_by="by name",
+        required=(capability,),
+        grants=principal.grants,
+        policy=book.of(principal.persona_id, ""),
+    )
+    checks = {check.name: check for check in decide(facts).checks}
+    held, free = checks["capabilities"], checks["restrictions"]
+    if held.verdict == "fail":
+        return Cell("not held", held.reason)
+    if free.verdict == "fail":
+        return Cell("restricted", free.reason)
+    return Cell("under conditions" if " where " in held.reason else "held", held.reason)
