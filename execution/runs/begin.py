@@ -21,8 +21,8 @@ from execution.runs.claim import Lease, claim_make, claim_this, lease_start, sta
 from execution.runs.entries import accepted_entry
 from execution.runs.events import CLAIMED, STARTED
 from execution.runs.finish import run_finish
-from execution.runs.gates import gate, judge
-from execution.runs.outcomes import CALL_REQUESTED, Outcome
+from execution.runs.gates import Facts, facts_of, gate, judge, rests_on_cel
+from execution.runs.outcomes import CALL_REQUESTED
 from execution.runs.room import ROOM
 
 
@@ -65,11 +65,12 @@ def begin_next(queue: str) -> Begun | None:
 def begin_accepted(run: Run) -> Lease | None:
     """Begins a run in the transaction that accepts it; None where a cap is full.
 
-    Raises Refused when a right was lost since it was decided, for the caller's transaction to be taken back.
+    Conditions on its arguments were judged a moment ago. Raises Refused when a right was lost since it was
+    decided, for the caller's transaction to be taken back.
     """
     choice = Choice(run.pk, run.persona_id, run.tool, run.session, run.at_once)
     try:
-        return _begin(choice)
+        return _begin(choice, fresh=True)
     except _Taken:
         return None
 
@@ -120,26 +121,27 @@ def _lease_ends(seconds: float) -> str:
     return f"EXTRACT(EPOCH FROM clock_timestamp())::double precision + {float(seconds)}"
 
 
-def _begin(choice: Choice) -> Lease:
+def _begin(choice: Choice, *, fresh: bool = False) -> Lease:
     if not caps_hold(choice):
         raise _Taken
-    lease, refusal = (_begin_at_once if hotpath.is_served() else _begin_by_steps)(choice.run_id)
-    if refusal is not None:
+    lease, facts = (_begin_at_once if hotpath.is_served() else _begin_by_steps)(choice.run_id)
+    # No CEL is evaluated in a transaction: such a run is claimed first and judged then.
+    if not fresh and rests_on_cel(facts):
+        raise Refused(choice.run_id)
+    if judge(lease.run, facts, conditions=not fresh) is not None:
         raise Refused(choice.run_id)
     return lease
 
 
-def _begin_by_steps(run_id: uuid.UUID) -> tuple[Lease, Outcome | None]:
+def _begin_by_steps(run_id: uuid.UUID) -> tuple[Lease, Facts]:
     lease = claim_make(Run.objects.filter(pk=run_id))
     if lease is None:
         raise _Taken
-    refusal = gate(lease.run)
-    if refusal is None:
-        start_mark(lease)
-    return lease, refusal
+    start_mark(lease)
+    return lease, facts_of(lease.run)
 
 
-def _begin_at_once(run_id: uuid.UUID) -> tuple[Lease, Outcome | None]:
+def _begin_at_once(run_id: uuid.UUID) -> tuple[Lease, Facts]:
     token, now, worker = uuid.uuid4(), timezone.now(), worker_name()
     begun = hotwork.run_begin(run_id, token, now, worker)
     if begun is None:
@@ -157,7 +159,7 @@ def _begin_at_once(run_id: uuid.UUID) -> tuple[Lease, Outcome | None]:
     ]
     # A run that has more events behind it than these is finished by reading them.
     known = tuple(events) if run.events_count == len(events) else None
-    return Lease(run, token, run.attempt, known), judge(run, facts.rights, facts.found)
+    return Lease(run, token, run.attempt, known), facts
 
 
 def _begin_apart(run_id: uuid.UUID) -> Lease | None:
@@ -166,7 +168,7 @@ def _begin_apart(run_id: uuid.UUID) -> Lease | None:
     if lease is None:
         return None
     refusal = gate(lease.run)
-    if refusal is None:  # the right came back meanwhile
+    if refusal is None:  # the right came back meanwhile, or rests on CEL
         return lease if lease_start(lease) else None
     run_finish(lease, refusal, final=True)
     return None

@@ -1,6 +1,7 @@
 """What is asked again between claim and start: do the rights still hold, and is there time left?"""
 
 import dataclasses
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,6 +9,7 @@ from execution.approvals.binding import approved_by
 from execution.models import Run, Status
 from execution.runs.outcomes import Outcome, failure
 from registry.selectors import ResolvedTool, call_decide, tool_resolve_version
+from security.capabilities import holders
 from security.facts import TokenState
 from security.models import Persona, User
 from security.policy.selectors import policy_at_start
@@ -17,17 +19,44 @@ from security.tokens import principal_of, principal_of_persona
 Rights = tuple[PersonaPrincipal, TokenState]
 
 
+@dataclass(frozen=True)
+class Facts:
+    """Whose rights a run stands on now, and the version with what assigns it now."""
+
+    rights: Rights | None
+    found: ResolvedTool
+
+
+def facts_of(run: Run) -> Facts:
+    """The facts, read by the ORM."""
+    return Facts(rights_of(run), tool_resolve_version(run.tool_version, run.persona_id))
+
+
+def rests_on_cel(facts: Facts) -> bool:
+    """Whether a grant that could allow the run has a condition in CEL."""
+    if facts.rights is None:
+        return False
+    wanted = {name for needed in facts.found.version.required_capabilities for name in holders(needed)}
+    return any(
+        condition["kind"] == "cel"
+        for grant in facts.rights[0].grants
+        if grant.capability in wanted
+        for condition in grant.conditions
+    )
+
+
 def gate(run: Run) -> Outcome | None:
     """The outcome that ends a claimed run before its start, or None when it may start.
 
     Only rights are asked again. What expired after the call was accepted does not matter; what
     was revoked does.
     """
-    return judge(run, rights_of(run), tool_resolve_version(run.tool_version, run.persona_id))
+    return judge(run, facts_of(run))
 
 
-def judge(run: Run, rights: Rights | None, found: ResolvedTool) -> Outcome | None:
-    """The same by what was read already: whose rights count now, and the version with what assigns it."""
+def judge(run: Run, facts: Facts, *, conditions: bool = True) -> Outcome | None:
+    """The same by what was read already. Without `conditions` those on arguments count as met."""
+    rights, found = facts.rights, facts.found
     now = datetime.now(UTC)
     if run.cancel_asked_at:
         return failure(
@@ -42,7 +71,7 @@ def judge(run: Run, rights: Rights | None, found: ResolvedTool) -> Outcome | Non
     principal, state = rights
     found = dataclasses.replace(found, policy=policy_at_start(found.policy))
     # A hook is called without arguments: nothing that conditions could look at.
-    arguments = None if "hook" in run.request else run.arguments
+    arguments = None if "hook" in run.request or not conditions else run.arguments
     known: dict[str, Any] = {"arguments": arguments, "token_state": state, "at": run.created_at}
     decision = call_decide(principal, found, **known)
     if decision.allowed and decision.asks and "hook" not in run.request:

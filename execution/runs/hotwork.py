@@ -7,7 +7,6 @@ False, and the ordinary way finds out why.
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -22,13 +21,12 @@ from core.json.canonical import canonical
 from execution.models import Run, Status
 from execution.runs.caps import Choice
 from execution.runs.events import CLAIMED, STARTED
+from execution.runs.gates import Facts
 from execution.runs.hotpath import fields_of, statement_execute, version_kept
 from execution.runs.outcomes import Outcome
 from execution.runs.rights import JOINS, RIGHTS, rights_read
 from execution.runs.states import move_sql
-from registry.selectors import ResolvedTool
 from security.facts import TokenState
-from security.principals import PersonaPrincipal
 
 # Kinds of waiting work (persona and tool) are found by leaps through the index `run_due`: what a claim costs
 # does not grow with the number of runs that wait. Then the fairest kind that has a run whose caps are free.
@@ -116,14 +114,6 @@ WITH moved AS (
 )
 SELECT 1 FROM moved
 """
-
-
-@dataclass(frozen=True)
-class Facts:
-    """Whose rights a run stands on now, and the version with what assigns it now."""
-
-    rights: tuple[PersonaPrincipal, TokenState] | None
-    found: ResolvedTool
 
 
 def run_choose(queue: str) -> Choice | None:
