@@ -133,6 +133,11 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "execution/approvals/test_deciding.py",
         "test_a_call_that_was_changed_after_the_decision_does_not_start",
     ),
+    "RATE_LIMIT": ("execution/test_quotas.py", "test_a_rate_lets_five_pass_in_a_second"),
+    "QUOTA_EXCEEDED": (
+        "execution/test_quotas.py",
+        "test_the_eleventh_call_of_ten_a_day_is_refused_with_its_reason",
+    ),
     "PRECONDITION_FAILED": (
         "effects/test_preconditions.py",
         "test_a_call_comes_through_once_everything_holds",
