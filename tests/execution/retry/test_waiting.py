@@ -141,6 +141,13 @@ def test_a_call_in_the_web_process_waits_as_any_other(call: Call, declare: Decla
     assert work_on().status == Status.COMPLETED
 
 
+def test_a_result_that_does_not_fit_is_not_repeated(call: Call, declare: Declare) -> None:
+    declare("fx_badout", retry={"maxRetries": 3})
+    call("fx_badout", {}, HTTP_PREFER="respond-async")
+    run = work_on()
+    assert ((run.error or {})["code"], run.attempt) == ("INVALID_OUTPUT", 1)
+
+
 def test_a_wait_ends_at_once_when_it_is_cancelled(
     call: Call, declare: Declare, file: Path, post: Callable[..., Any]
 ) -> None:
