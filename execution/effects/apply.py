@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from core.errors import ToolHubError, error_object
 from core.failpoints import failpoint
-from execution.effects.children import child_submit
+from execution.effects.children import child_refused, child_submit
 from execution.effects.plan import plan_make
 from execution.effects.steps import OWN, Changed, Compensation, Failed, Plan, Step
 from execution.memory.events import session_event_add
@@ -20,6 +20,7 @@ from execution.runs.events import (
     event_next,
 )
 from execution.runs.outcomes import Outcome
+from security.policy.usage import LimitReached
 
 # So often it is planned anew because others changed the same values.
 TRIES = 100
@@ -46,7 +47,8 @@ def effects_write(run: Run, outcome: Outcome, write: Write) -> bool:
         try:
             return write(outcome_of(plan, outcome), _applying(plan, run))
         except Failed as failure:
-            failed[failure.index] = failure.reason
+            child, cause = failure.child, failure.cause
+            failed[failure.index] = child_refused(child, cause) if child else str(cause)
         except Changed:
             tries += 1
             if tries >= TRIES:
@@ -101,7 +103,7 @@ def _memory_change(plan: Plan, place: Place) -> None:
             try:
                 value_put(spaces[change.scope], change.key, change.value)
             except ToolHubError as error:
-                raise Failed(step.which.index, error.message) from error
+                raise Failed(step.which.index, error) from error
 
 
 def _carry_out(step: Step, place: Place, run: Run) -> dict[str, str]:
@@ -112,8 +114,8 @@ def _carry_out(step: Step, place: Place, run: Run) -> dict[str, str]:
     if step.child:
         try:
             child = child_submit(step.child)
-        except ToolHubError as error:
-            raise Failed(step.which.index, error.message) from error
+        except (ToolHubError, LimitReached) as error:
+            raise Failed(step.which.index, error, step.child) from error
         return {"tool": child.tool, "run": str(child.pk)}
     return {}
 
@@ -125,6 +127,6 @@ def _compensate(compensation: Compensation) -> dict[str, object]:
         return {**told, "failed": compensation.reason}
     try:
         child = child_submit(compensation.child)
-    except ToolHubError as error:
-        return {**told, "failed": error.message}
+    except (ToolHubError, LimitReached) as error:
+        return {**told, "failed": str(error)}
     return {**told, "tool": child.tool, "run": str(child.pk)}

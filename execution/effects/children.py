@@ -10,12 +10,13 @@ from django.conf import settings
 from core.errors import ToolHubError
 from execution.approvals.ask import approval_ask
 from execution.models import Run
-from execution.runs.accept import Accepted, accept_pending
-from execution.runs.checks import call_check
+from execution.runs.accept import accept_pending, accepted_of
+from execution.runs.checks import Checked, call_check, limit_denied
 from execution.runs.gates import rights_of
 from execution.runs.refusals import refusal_record
 from execution.runs.requests import CallRequest
-from security.decisions import Check
+from security.policy.usage import LimitReached
+from security.principals import PersonaPrincipal
 
 DEPTH_MAX = 8
 _CARRIED = ("context", "context_data", "hints")
@@ -23,10 +24,10 @@ _CARRIED = ("context", "context_data", "hints")
 
 @dataclass(frozen=True)
 class Child:
-    """A call that may be made as a child; `asks` is the check that wants a person's approval, if any."""
+    """A call that passed every check and may be made as a child."""
 
-    accepted: Accepted
-    asks: Check | None
+    principal: PersonaPrincipal
+    checked: Checked
 
 
 def child_check(run: Run, tool: str, arguments: Mapping[str, Any]) -> Child:
@@ -54,17 +55,7 @@ def child_check(run: Run, tool: str, arguments: Mapping[str, Any]) -> Child:
         depth=run.depth + 1,
         **{name: run.request[name] for name in _CARRIED if name in run.request},
     )
-    checked = call_check(principal, tool, request, refuse=refuse)
-    accepted = Accepted(
-        principal=principal,
-        version=checked.found.version,
-        request=checked.request,
-        bounds=checked.bounds,
-        arguments=checked.arguments,
-        warnings=checked.warnings,
-        grounds=checked.decision.grounds,
-    )
-    return Child(accepted, checked.decision.asks)
+    return Child(principal, call_check(principal, tool, request, refuse=refuse))
 
 
 def _bounds_check(run: Run) -> None:
@@ -81,8 +72,18 @@ def _bounds_check(run: Run) -> None:
 def child_submit(child: Child) -> Run:
     """Accepts the child in the caller's transaction: it waits for a worker, or for an approval.
 
-    Raises Overloaded.
+    Raises Overloaded, and LimitReached where the last call of a quota was made meanwhile.
     """
-    if child.asks is not None:
-        return approval_ask(child.accepted, child.asks)
-    return accept_pending(child.accepted, inline=False)
+    accepted = accepted_of(child.principal, child.checked)
+    asks = child.checked.decision.asks
+    return approval_ask(accepted, asks) if asks else accept_pending(accepted, inline=False)
+
+
+def child_refused(child: Child, cause: ToolHubError | LimitReached) -> str:
+    """Lets the ledger hear of a child that could not be accepted; why, in words. After its transaction."""
+    found, request = child.checked.found, child.checked.request
+    error = cause
+    if isinstance(error, LimitReached):
+        error = limit_denied(child.principal, found, request, error.told)
+    refusal_record(child.principal, found.name, error, {"parent": str(request.parent)})
+    return error.message

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.errors import ToolHubError
 from execution.effects.children import Child
 from execution.memory.changes import Change
+from security.policy.usage import LimitReached
 
 # What a tool changed by itself comes before the effects of its contract.
 OWN = -1
@@ -104,9 +106,10 @@ class Changed(Exception):
 
 
 class Failed(Exception):
-    """A step could not be carried out: the transaction is taken back."""
+    """A step could not be carried out: the transaction is taken back. `child` is the run it should be."""
 
-    def __init__(self, index: int, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, index: int, cause: ToolHubError | LimitReached, child: Child | None = None) -> None:
+        super().__init__(str(cause))
         self.index = index
-        self.reason = reason
+        self.cause = cause
+        self.child = child

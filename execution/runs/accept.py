@@ -19,6 +19,7 @@ from core.json.canonical import canonical
 from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
 from execution.runs import hotpath
 from execution.runs.bells import RINGER
+from execution.runs.checks import Checked
 from execution.runs.entries import accepted_entry, outcome_entry
 from execution.runs.events import STARTED, events_digest
 from execution.runs.outcomes import CALL_REQUESTED, Outcome, outcome_set
@@ -122,6 +123,22 @@ class Accepted:
         if self.request.origin:
             whole["origin"] = str(self.request.origin)
         return hashlib.sha256(canonical(whole | self.request.recorded())).digest()
+
+
+def accepted_of(principal: PersonaPrincipal, checked: Checked, key: str | None = None) -> Accepted:
+    """A call that was checked, as it is written."""
+    return Accepted(
+        principal=principal,
+        version=checked.found.version,
+        request=checked.request,
+        bounds=checked.bounds,
+        arguments=checked.arguments,
+        warnings=checked.warnings,
+        grounds=checked.decision.grounds,
+        violations=checked.decision.violations,
+        limits=checked.found.policy.limits,
+        key=key,
+    )
 
 
 def accept_pending(accepted: Accepted, *, inline: bool) -> Run:

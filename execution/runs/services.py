@@ -19,7 +19,7 @@ from execution.approvals.expiry import approval_close
 from execution.models import IdempotencyKey, Run, Status, Verdict
 from execution.runners import call_run
 from execution.runners.call import call_of
-from execution.runs.accept import Accepted, accept_finished, accept_pending, run_hand_over
+from execution.runs.accept import Accepted, accept_finished, accept_pending, accepted_of, run_hand_over
 from execution.runs.begin import Refused, begin_accepted, begin_new
 from execution.runs.checks import Refuse, call_check, key_check, limit_denied
 from execution.runs.claim import Lease
@@ -67,18 +67,7 @@ def run_submit(
     checked = call_check(principal, name, request, found=found, refuse=refuse)
     with _refused(refuse, checked.found.name):
         key_check(key)
-    accepted = Accepted(
-        principal=principal,
-        version=checked.found.version,
-        request=checked.request,
-        bounds=checked.bounds,
-        arguments=checked.arguments,
-        warnings=checked.warnings,
-        grounds=checked.decision.grounds,
-        violations=checked.decision.violations,
-        limits=checked.found.policy.limits,
-        key=key,
-    )
+    accepted = accepted_of(principal, checked, key)
     with _refused(refuse, checked.found.name):
         if key and (earlier := _earlier_run(accepted)):
             return earlier

@@ -17,7 +17,9 @@ from execution.runs.invariants import invariants_check
 from execution.runs.worker import queue_work
 from registry.models import Package
 from registry.services import assignment_delete
-from security.models import Token, User
+from security.models import Persona, Token, User
+from security.policy.limits import limit_create
+from security.policy.models import Usage
 from security.services import token_revoke
 from tests.execution.effects.conftest import (
     Perform,
@@ -205,3 +207,22 @@ def test_a_cascade_to_a_tool_that_wants_approval_waits_for_it(perform: Perform, 
     one = child()
     assert (one.status, one.depth, one.arguments) == (Status.AWAITING_APPROVAL, 1, {"value": "x"})
     assert invariants_check().faults == {}
+
+
+def test_a_cascade_counts_against_quotas_and_a_refused_one_is_not_counted(
+    perform: Perform, admin: User, persona: Persona
+) -> None:
+    limit_create(
+        by=admin, kind="quota", measure="calls", amount=2, window_s=86_400, persona=persona, tool="fx_wrap"
+    )
+    once = cascade("fx_wrap", arguments={"value": "'x'"})
+    assert perform(once)["success"] is True
+    # The second of these two is one too many: only counting can tell, in the transaction.
+    answer = perform(state("a", value=1), once, once)
+    assert answer["error"]["code"] == "EFFECT_FAILED"
+    assert "used up" in answer["error"]["details"]["reason"]
+    assert remembered() == {}
+    assert Run.objects.exclude(parent=None).count() == 1
+    assert Usage.objects.get().used == 1
+    assert '"QUOTA_EXCEEDED"' in Event.objects.get(kind="run.refused").canonical
+    assert perform(once)["success"] is True
