@@ -226,8 +226,13 @@ def _limits(facts: CallFacts) -> Check:
             reason = f"{limit_words(limit)} {limit.of} {'are' if limit.most > 1 else 'is'} used up."
             remedy = f"Wait {after} s, or raise the limit."
             return Check("limits", "fail", reason, code, remedy, _ADMIN, after)
-    used = ", ".join(f"{limit.used} of {limit_words(limit)} {limit.of}" for limit in limits if limit.most)
+    used = ", ".join(f"{_used(limit)} of {limit_words(limit)} {limit.of}" for limit in limits)
     return Check("limits", "pass", f"Used: {used}." if used else "No limit is reached.")
+
+
+def _used(limit: LimitFact) -> int:
+    """In the measure's own unit."""
+    return (limit.used or 0) // (1000 if limit.measure == "seconds" else 1)
 
 
 def limit_words(limit: LimitFact) -> str:

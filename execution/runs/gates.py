@@ -10,6 +10,7 @@ from execution.models import Run, Status
 from execution.runs.outcomes import Outcome, failure
 from registry.selectors import ResolvedTool, call_decide, tool_resolve_version
 from security.capabilities import holders
+from security.decisions import APPROVED
 from security.facts import TokenState
 from security.models import Persona, User
 from security.policy.selectors import policy_at_start
@@ -36,7 +37,10 @@ def rests_on_cel(facts: Facts) -> bool:
     """Whether a grant that could allow the run has a condition in CEL."""
     if facts.rights is None:
         return False
-    wanted = {name for needed in facts.found.version.required_capabilities for name in holders(needed)}
+    needs = facts.found.version.required_capabilities
+    # What it needs, and what would approve it in advance.
+    wanted = {name for needed in needs for name in holders(needed)}
+    wanted |= {APPROVED, f"{APPROVED}:*", f"{APPROVED}:{facts.found.name}"}
     return any(
         condition["kind"] == "cel"
         for grant in facts.rights[0].grants
