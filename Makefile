@@ -2,13 +2,14 @@
 SHELL := /bin/sh
 PORT ?= 8000
 HOST ?= 127.0.0.1
+FOLDER ?= var/screenshots
 PYTHON := .venv/bin/python
 ifdef TOOLHUB_DATA
 export TOOLHUB_DATA
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test check format bench chaos seed seed-large bench-pages lock openapi
+.PHONY: help setup setup-dev run test check format bench chaos seed seed-large bench-pages screenshots lock openapi
 
 help: ## this list
 	@echo "ToolHub: make TARGET"
@@ -45,6 +46,9 @@ seed-large: setup-dev ## fill a new PostgreSQL database (TOOLHUB_DATABASE_URL) f
 
 bench-pages: setup-dev ## time, queries and size of every page, on what seed-large filled
 	@$(PYTHON) manage.py bench_pages --settings bench.settings $(ARGS)
+
+screenshots: setup-dev ## every page in both themes and two widths (FOLDER=var/screenshots)
+	@SCREENSHOTS=$(abspath $(FOLDER)) .venv/bin/pytest -q tests/browser/screenshots.py && echo "Pictures are in $(FOLDER)"
 
 seed: setup ## fill the data folder with a demo world
 	@$(PYTHON) manage.py demo_seed

@@ -12,3 +12,8 @@ document.addEventListener("keydown", (event) => {
     menu.querySelector("summary").focus();
   }
 });
+
+// On a phone the navigation is wider than the screen: where one is has to be in sight.
+const list = document.querySelector(".side-nav ul");
+const here = list?.querySelector("[aria-current]");
+if (here && list.scrollWidth > list.clientWidth) list.scrollLeft = here.offsetLeft - list.clientWidth / 2;

@@ -81,7 +81,7 @@ class Command(BaseCommand):
             "timeout_ms": 30_000,
             "max_output_bytes": 1_048_576,
         }
-        assigned = {"assigned_by_id": size.person_id, "created_at": now}
+        assigned: dict[str, Value] = {"assigned_by_id": size.person_id, "created_at": now}
         with self._timed(f"{size.tools:,} tools in {size.packages:,} packages, {size.personas:,} personas"):
             rows_copy(Package, large_world.packages(size), {"created_at": now})
             rows_copy(Release, large_world.releases(size), {**released, "published_at": now})
