@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.urls import reverse
 from django.utils import timezone
 
+from execution.approvals.selectors import approvals_waiting
 from execution.models import Run, Schedule, Status
 from registry.installations.models import Installation
 from registry.installations.models import Status as InstallationStatus
@@ -25,7 +26,7 @@ class Watch:
     one: str
     many: str
     permission: str
-    count: Callable[[], int]
+    count: Callable[[User], int]
     url_name: str
     query: str
     icon: str
@@ -49,24 +50,28 @@ class Notice:
         return f"{reverse(self.watch.url_name)}{self.watch.query}"
 
 
-def _unknown() -> int:
+def _unknown(person: User) -> int:
     return Run.objects.filter(status=Status.OUTCOME_UNKNOWN)[: MOST + 1].count()
 
 
-def _reviews() -> int:
+def _approvals(person: User) -> int:
+    return approvals_waiting(person)[: MOST + 1].count()
+
+
+def _reviews(person: User) -> int:
     return Installation.objects.filter(status=InstallationStatus.AWAITING_REVIEW)[: MOST + 1].count()
 
 
-def _failed_installations() -> int:
+def _failed_installations(person: User) -> int:
     recent = Installation.objects.filter(created_at__gte=timezone.now() - SOON)
     return recent.filter(status=InstallationStatus.FAILED)[: MOST + 1].count()
 
 
-def _schedules() -> int:
+def _schedules(person: User) -> int:
     return Schedule.objects.filter(enabled=True).exclude(last_error="")[: MOST + 1].count()
 
 
-def _personas_of_tokens() -> int:
+def _personas_of_tokens(person: User) -> int:
     ending = tokens_ending(timezone.now()).values("persona")
     return Persona.objects.filter(pk__in=ending)[: MOST + 1].count()
 
@@ -81,6 +86,16 @@ WATCHES = (
         "?status=outcome_unknown",
         "alert-triangle",
         "warn",
+    ),
+    Watch(
+        "call waits for your approval",
+        "calls wait for your approval",
+        "execution.approve_run",
+        _approvals,
+        "approvals",
+        "",
+        "user",
+        "busy",
     ),
     Watch(
         "installation waits for a review",
@@ -127,5 +142,5 @@ WATCHES = (
 
 def notices(person: User) -> list[Notice]:
     """What the person may know of and what is there; one bounded query for each."""
-    found = [Notice(watch, watch.count()) for watch in WATCHES if person.has_perm(watch.permission)]
+    found = [Notice(watch, watch.count(person)) for watch in WATCHES if person.has_perm(watch.permission)]
     return [notice for notice in found if notice.count]
