@@ -4,6 +4,7 @@ from django.urls import path
 
 from security.accounts.views import (
     PeopleList,
+    PersonFactor,
     PersonInvite,
     PersonLeave,
     PersonLink,
@@ -21,6 +22,7 @@ urlpatterns = [
     path("people/<str:name>/", PersonPage.as_view(), name="person"),
     path("people/<str:name>/link/", PersonLink.as_view(), name="person_link"),
     path("people/<str:name>/leave/", PersonLeave.as_view(), name="person_leave"),
+    path("people/<str:name>/factor/", PersonFactor.as_view(), name="person_factor"),
     path("people/<str:name>/return/", PersonReturn.as_view(), name="person_return"),
     path("invitation/<uidb64>/<token>/", Invitation.as_view(), name="invitation"),
     path("account/", OwnPage.as_view(), name="own"),

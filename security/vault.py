@@ -66,9 +66,11 @@ def secrets_listed(scope: str) -> Mapping[str, Secret]:
 def vault_rotate(*, actor: Actor) -> tuple[int, list[str]]:
     """Seals everything anew under the newest key: how many rows, and those that no key opens, which stay.
 
-    The signing secrets of personas are among them. After it the older keys are needed no more, unless
-    something could not be opened.
+    The signing secrets of personas and people's second factors are among them. After it the older keys are
+    needed no more, unless something could not be opened.
     """
+    from security.second_factor import second_factors_reseal  # noqa: PLC0415 - needs allauth's models
+
     done, unread = 0, []
     with transaction.atomic():
         for model in (Secret, SigningSecret):
@@ -80,6 +82,8 @@ def vault_rotate(*, actor: Actor) -> tuple[int, list[str]]:
                     continue
                 model._default_manager.filter(pk=row.pk).update(sealed=sealed)
                 done += 1
+        codes, lost = second_factors_reseal()
+        done, unread = done + codes, unread + lost
         record(Entry("vault.rotated", actor, "hub", "vault", {"sealed": done, "unread": len(unread)}))
     return done, unread
 

@@ -74,6 +74,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "allauth.usersessions",
     "django_htmx",
     "csp",
@@ -245,6 +246,13 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "10/m/ip,5/5m/key"}
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_ADAPTER = "security.second_factor.SealedAdapter"
+MFA_TOTP_ISSUER = "ToolHub"
+# Clocks of telephones may be half a minute off.
+MFA_TOTP_TOLERANCE = 1
+# Nobody verifies addresses here: admins write them.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "overview"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"

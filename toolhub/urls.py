@@ -1,7 +1,14 @@
 """Every address of the hub: machines' ones, the API, and the console's pages."""
 
-from allauth.account.views import LoginView, LogoutView, PasswordChangeView
+from collections.abc import Callable
+from typing import Any
+
+from allauth.account.views import LoginView, LogoutView, PasswordChangeView, ReauthenticateView
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.urls import include, path
+from django.utils.module_loading import import_string
+from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.permissions import IsAuthenticated
@@ -23,6 +30,21 @@ _description = SpectacularAPIView.as_view(
     authentication_classes=[TokenAuthentication, SessionAuthentication], permission_classes=[IsAuthenticated]
 )
 
+
+def _later(view: str) -> Callable[..., HttpResponseBase]:
+    """A view of allauth's second factor, loaded when somebody comes: 10 MB of a process."""
+
+    def go(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
+        found: Callable[..., HttpResponseBase] = import_string(f"allauth.mfa.{view}")
+        return found(request, **arguments)
+
+    return go
+
+
+def _codes(view: str) -> Callable[..., HttpResponseBase]:
+    return _later(f"recovery_codes.views.{view}")
+
+
 urlpatterns = [
     path("", include("monitoring.urls")),
     path("api/v1/", include("toolhub.api_urls")),
@@ -35,6 +57,22 @@ urlpatterns = [
     path("sign-in/", LoginView.as_view(), name="account_login"),
     path("sign-out/", LogoutView.as_view(), name="account_logout"),
     path("account/password/", PasswordChangeView.as_view(), name="account_change_password"),
+    path("account/again/", ReauthenticateView.as_view(), name="account_reauthenticate"),
+    path("account/code/", _later("base.views.authenticate"), name="mfa_authenticate"),
+    path("account/code/again/", _later("base.views.reauthenticate"), name="mfa_reauthenticate"),
+    path("account/factor/", RedirectView.as_view(pattern_name="own"), name="mfa_index"),
+    path("account/factor/add/", _later("totp.views.activate_totp"), name="mfa_activate_totp"),
+    path("account/factor/remove/", _later("totp.views.deactivate_totp"), name="mfa_deactivate_totp"),
+    path(
+        "account/factor/codes/",
+        _codes("view_recovery_codes"),
+        name="mfa_view_recovery_codes",
+    ),
+    path(
+        "account/factor/codes/new/",
+        _codes("generate_recovery_codes"),
+        name="mfa_generate_recovery_codes",
+    ),
     path("account/theme/", theme_set, name="theme_set"),
     path("settings/", SettingsPage.as_view(), name="settings"),
     path("style/", StylePage.as_view(), name="style"),

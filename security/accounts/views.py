@@ -27,6 +27,7 @@ from security.accounts.services import (
 )
 from security.models import User
 from security.people import person_of
+from security.second_factor import has_second_factor, second_factor_remove
 
 VIEW = "security.view_user"
 
@@ -97,6 +98,7 @@ class PersonPage(ConsoleView):
             "form": form or RolesForm(initial={"roles": roles}),
             "roles": roles,
             "belongings": belongings_of(person),
+            "second_factor": has_second_factor(person),
         }
         return self.show(context, status=status)
 
@@ -149,6 +151,32 @@ class PersonLeave(ConsoleView):
     def _show(self, person: User, form: LeaveForm, status: int = 200) -> HttpResponse:
         context = {"person": person, "form": form, "belongings": belongings_of(person)}
         return self.show(context, status=status)
+
+
+class PersonFactor(QuestionView):
+    """Asks, then takes the second factor of somebody who lost theirs."""
+
+    permission = CHANGE
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The question."""
+        person = _person(name)
+        touched = [
+            "The password alone lets them in until they add another one.",
+            "Be sure that it is they who ask.",
+        ]
+        title = f"Take the second factor of {person.get_username()} away?"
+        return self.ask(Question(title, touched, "Take it away", reverse("person", args=[name])))
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The act."""
+        try:
+            second_factor_remove(by=person_of(request), person=_person(name))
+        except ToolHubError as error:
+            messages.error(request, error.message)
+        else:
+            messages.success(request, f"{name} signs in with the password alone.")
+        return redirect("person", name=name)
 
 
 class PersonReturn(QuestionView):

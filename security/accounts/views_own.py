@@ -16,6 +16,7 @@ from security.accounts.roles import ROLES
 from security.models import Token, User
 from security.people import person_of
 from security.permissions import actor_of
+from security.second_factor import has_second_factor
 from security.services import token_revoke
 from security.tokens import token_valid
 
@@ -60,6 +61,7 @@ class OwnPage(ConsoleView):
                 "tokens": token_valid().filter(responsible=person).select_related("persona"),
                 "sessions": UserSession.objects.purge_and_list(person),
                 "current": request.session.session_key,
+                "second_factor": has_second_factor(person),
             }
         )
 

@@ -185,6 +185,7 @@ FIXED = (
     "/people/admin/link/",
     "/people/admin/leave/",
     "/account/",
+    "/account/again/?next=/account/factor/add/",
     "/approvals/",
     "/approvals/four-eyes/",
     "/packages/careful/",
