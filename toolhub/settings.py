@@ -413,6 +413,11 @@ FOLDERS = env.names(
     "drop=/srv/drop:rw to write, too.",
     check=folder_read,
 )
+CONTAINER_SOCKET = env.text(
+    "TOOLHUB_CONTAINER_SOCKET",
+    "",
+    "The Unix socket of Docker or Podman, for tools of the runtimes container and vm; empty: the usual ones.",
+)
 SESSION_FOLDER_BYTES = env.integer(
     "TOOLHUB_SESSION_FOLDER_BYTES",
     256 * 1024 * 1024,

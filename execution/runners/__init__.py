@@ -1,6 +1,6 @@
 """What carries runs out, by kind. A new runner is one module and one line here."""
 
-from execution.runners import builtin, command, http, python, wasm
+from execution.runners import builtin, command, container, http, python, wasm
 from execution.runners.call import Call, Runner
 from execution.runners.equip import equip, redacted
 from execution.runs.outcomes import Outcome
@@ -9,8 +9,10 @@ from security.redaction import hiding
 RUNNERS: dict[str, Runner] = {
     "builtin": builtin.run,
     "command": command.run,
+    "container": container.run,
     "http": http.run,
     "python": python.run,
+    "vm": container.run,
     "wasm": wasm.run,
 }
 

@@ -84,7 +84,7 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
             level=level,
             stdin=program.stdin,
             mounts=(Mount(folder, PACKAGE), *program.mounts, *named),
-            environment=_environment(call) | variables_of(named) | (PROXIES if network_of(call) else {}),
+            environment=environment_of(call) | variables_of(named) | (PROXIES if network_of(call) else {}),
             network=network_of(call),
             cwd=program.cwd,
             limits=dataclasses.replace(limits, memory_bytes=limits.memory_bytes + program.extra_bytes),
@@ -96,10 +96,17 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
         perform = warm_run if program.prepare and _may_wait(launch) else sandbox_run
         done = perform(launch, call.cancelled, on_output, proc=probe(level).proc)
     except ToolHubError as error:
-        return _refused(call, error)
+        return refused(call, error)
+    held = {"level": level.value, "filter": done.filter_hash, "limits": limits.as_dict()}
+    return held_outcome(call, done, limits, started_at, judge, held)
+
+
+def held_outcome(
+    call: Call, done: Finished, limits: Limits, started_at: datetime, judge: Judge, held: dict[str, Any]
+) -> Outcome:
+    """The outcome of code that was held, with `held` and what came of it beside its result."""
     _log_keep(call, done.log)
     outcome = _outcome(call, done, limits, started_at, judge)
-    held: dict[str, Any] = {"level": level.value, "filter": done.filter_hash, "limits": limits.as_dict()}
     told: list[tuple[str, Mapping[str, Any]]] = []
     if done.reached:
         held["network"] = [each.as_dict() for each in done.reached]
@@ -144,7 +151,7 @@ def _prepared(call: Call, prepare: Prepare) -> tuple[Program, str]:
         ) from error
 
 
-def _refused(call: Call, error: ToolHubError) -> Outcome:
+def refused(call: Call, error: ToolHubError) -> Outcome:
     """Nothing was run: the sandbox, or the release's files, could not be had."""
     now = datetime.now(UTC)
     if error.code == "CANCELLED":
@@ -162,7 +169,7 @@ def _refused(call: Call, error: ToolHubError) -> Outcome:
     return Outcome(Status.FAILED, now, now, 0.0, error=made)
 
 
-def _environment(call: Call) -> dict[str, str]:
+def environment_of(call: Call) -> dict[str, str]:
     """All that the tool sees of an environment: the usual few, and what its contract names."""
     declared: Mapping[str, Any] = call.version.declared.get("environment", {})
     own = {name: str(value) for name, value in declared.items() if _is_passed(name, str(value))}

@@ -33,7 +33,7 @@ from security.principals import PersonaPrincipal
 
 KEY_LIVES = timedelta(hours=24)
 # Where runs of some runners wait; the others' wait in `default`.
-QUEUES = {"python": "sandbox", "command": "sandbox", "wasm": "sandbox"}
+QUEUES = dict.fromkeys(("python", "command", "wasm", "container", "vm"), "sandbox")
 
 
 @dataclass(frozen=True)

@@ -53,10 +53,10 @@ def release_draft(
     if not semver.Version.is_valid(version):
         raise InvalidRequest(f"{name}: {version!r} is not a version by semver 2.0.0.")
     runtime, tools = manifest.get("runtime"), manifest.get("tools")
-    named = isinstance(runtime, Mapping) and {"type", "entry"} <= set(runtime)
+    named = isinstance(runtime, Mapping) and "type" in runtime and bool({"entry", "image"} & set(runtime))
     if not isinstance(runtime, Mapping) or not (named and isinstance(tools, list) and tools):
-        raise InvalidRequest(f"{name}: a manifest has a runtime with type and entry, and a list of tools.")
-    entry = runtime["entry"]
+        raise InvalidRequest(f"{name}: a manifest has a runtime with type and entry (or image), and tools.")
+    entry = runtime.get("entry", runtime.get("image", ""))
     release = Release(
         package=Package(
             name=name,

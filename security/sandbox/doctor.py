@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from core.errors import ToolHubError
+from security.sandbox.abilities import Ability, abilities
 from security.sandbox.folders import Folder, folders
 from security.sandbox.landlock import landlock_version
 from security.sandbox.levels import MINIMA, Level
@@ -25,11 +26,12 @@ MADE_OF = {
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Every level's probe; the level that each word of a contract gets (None: refused); facts by name."""
+    """Every level's probe, the level that each word of a contract gets (None: refused), facts, abilities."""
 
     probes: list[Probe]
     given: dict[str, str | None]
     facts: dict[str, str]
+    abilities: list[Ability]
 
     @property
     def well(self) -> bool:
@@ -39,13 +41,20 @@ class Diagnosis:
     def as_dict(self) -> dict[str, Any]:
         """For `doctor --json`."""
         levels = [each.as_dict() for each in self.probes]
-        return {"well": self.well, "levels": levels, "isolation": self.given, "facts": self.facts}
+        more = [each.as_dict() for each in self.abilities]
+        return {
+            "well": self.well,
+            "levels": levels,
+            "isolation": self.given,
+            "abilities": more,
+            "facts": self.facts,
+        }
 
 
 def diagnose() -> Diagnosis:
     """Tries every level, once for each process."""
     found = probes()
-    return Diagnosis(found, {word: _given(level) for word, level in MINIMA.items()}, _facts())
+    return Diagnosis(found, {word: _given(level) for word, level in MINIMA.items()}, _facts(), abilities())
 
 
 def _given(minimum: Level) -> str | None:

@@ -76,9 +76,11 @@ def _run(made: wasmtime.Engine, store: wasmtime.Store, module: wasmtime.Module) 
         return min(ended.code, _OWN_MOST)
     except wasmtime.Trap as trap:
         print(str(trap)[:2000], file=sys.stderr)
-        return {wasmtime.TrapCode.OUT_OF_FUEL: FUEL, wasmtime.TrapCode.INTERRUPT: TIME}.get(
-            trap.trap_code, FAULT
-        )
+        ended_by: dict[object, int] = {
+            wasmtime.TrapCode.OUT_OF_FUEL: FUEL,
+            wasmtime.TrapCode.INTERRUPT: TIME,
+        }
+        return ended_by.get(trap.trap_code, FAULT)
     except (wasmtime.WasmtimeError, KeyError) as error:
         print(str(error)[:2000], file=sys.stderr)
         return MEMORY if "memory" in str(error) and "limit" in str(error) else FAULT

@@ -3,14 +3,17 @@
 import json
 from collections.abc import Iterator
 from io import StringIO
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.test import Client
 
 from security.models import User
-from security.sandbox import probes, remedies
+from security.sandbox import abilities, probes, remedies
 from security.sandbox.probes import probe
+from tests.sandbox.engine import engine_running
 
 pytestmark = pytest.mark.sandbox
 
@@ -18,6 +21,8 @@ pytestmark = pytest.mark.sandbox
 @pytest.fixture
 def without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     probe.cache_clear()
+    abilities._forked.cache_clear()
+    abilities._network.cache_clear()
     for module in (probes, remedies):
         monkeypatch.setattr(module, "bubblewrap", lambda: None)
     yield
@@ -41,7 +46,28 @@ def test_it_says_what_holds() -> None:
         "confined": True,
         "process": True,
     }
+    assert {each["name"]: each["holds"] for each in found["abilities"]} | {"container": 0, "vm": 0} == {
+        "forked calls": True,
+        "hosts to reach": True,
+        "wasm": True,
+        "container": 0,
+        "vm": 0,
+    }
     assert found["isolation"] == dict.fromkeys(("none", "basic", "strict", "paranoid"), "isolated")
+
+
+def test_it_says_what_runtimes_need(settings: Any, tmp_path: Path) -> None:
+    settings.CONTAINER_SOCKET = str(tmp_path / "gone.sock")
+    text = said()
+    assert "MISSING container" in text
+    assert "MISSING vm" in text
+    assert "→ For virtual machines add Kata Containers (needs /dev/kvm) or gVisor to the engine." in text
+    with engine_running(tmp_path / "here.sock") as engine:
+        settings.CONTAINER_SOCKET = engine.place
+        engine.runtimes["runsc"] = {}
+        text = said()
+        assert "ok      container      an engine answers\n" in text
+        assert "ok      vm             an engine answers, and makes machines with runsc" in text
 
 
 def test_it_says_what_is_missing_and_what_helps(without_bubblewrap: None) -> None:
@@ -49,6 +75,7 @@ def test_it_says_what_is_missing_and_what_helps(without_bubblewrap: None) -> Non
     assert "MISSING isolated" in text
     assert "→ Install bubblewrap: `apt-get install bubblewrap`." in text
     assert "paranoid  refused" in text
+    assert "MISSING hosts to reach It needs the level isolated" in text
 
 
 def test_without_any_level_it_fails(without_bubblewrap: None, monkeypatch: pytest.MonkeyPatch) -> None:

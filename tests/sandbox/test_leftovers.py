@@ -1,16 +1,22 @@
 """Nothing is left of runs: no process, mount, file or descriptor; also when their watchers are killed."""
 
 import contextlib
+import dataclasses
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 
+from security.sandbox.interpreter import interpreter, interpreter_mounts
+from security.sandbox.launch import Finished, Launch
 from security.sandbox.levels import Level
+from security.sandbox.run import sandbox_run
 from security.sandbox.supervisor import tree
+from security.sandbox.warm import warm_clear, warm_run
 from tests.processes import wait_for
 from tests.sandbox.conftest import Run, processes_with
 
@@ -28,18 +34,63 @@ def _state() -> tuple[list[int], int, list[str], list[str]]:
     )
 
 
-def test_two_hundred_runs_leave_nothing(run: Run) -> None:
-    levels = [Level.ISOLATED, Level.CONFINED, Level.PROCESS, Level.ISOLATED] * 50
-    for level in Level:
-        run(level, ["/bin/true"])
-    before = _state()
-    for number, level in enumerate(levels):
-        script = ("true", "exit 3", "(sleep 60 &) ; true", "echo x > file; mkfifo pipe; ln -s / link")[
-            number % 4
-        ]
-        done = run(level, ["/bin/sh", "-c", script])
+SCRIPTS = (
+    "true",
+    "exit 3",
+    "(sleep 60 &) ; true",
+    "echo x > file; mkfifo pipe; ln -s / link; mkdir artefacts",
+)
+# The same for what a zygote forks, which has to wait for its input.
+FORKED = """
+import os, subprocess, sys
+given = sys.stdin.read()
+subprocess.run(["/bin/sh", "-c", given])
+"""
+
+
+@pytest.mark.timeout(600)
+def test_a_thousand_runs_leave_nothing(run: Run) -> None:
+    """Cold at every level, with hosts to reach, and forked by a zygote, a quarter each."""
+
+    def one(number: int) -> Finished:
+        script = SCRIPTS[number // 4 % 4]
+        kind = number % 4
+        if kind == 3:
+            return warm_run(forked(script), threading.Event())
+        if kind == 0 and number % 20 == 0:
+            return sandbox_run(
+                dataclasses.replace(forked(script), network=("a.example:80",)), threading.Event()
+            )
+        return run((Level.ISOLATED, Level.CONFINED, Level.PROCESS)[kind], ["/bin/sh", "-c", script])
+
+    for number in range(4):
+        one(number)
+    warm_clear()
+    before = _settled()
+    for number in range(1000):
+        done = one(number)
         assert done.how == "exited", done
-    assert _state() == before
+    warm_clear()
+    wait_for(lambda: _state() == before)
+    assert threading.active_count() == 1
+
+
+def forked(script: str) -> Launch:
+    return Launch(
+        argv=[interpreter(), "-I", "-S", "-c", FORKED],
+        level=Level.ISOLATED,
+        stdin=script.encode(),
+        mounts=interpreter_mounts(),
+        environment={"PATH": "/usr/bin:/bin"},
+        prepare="import json",
+    )
+
+
+def _settled() -> object:
+    """The state, once what is just ending has ended."""
+    while (seen := _state()) != (time.sleep(0.2), _state())[1]:
+        pass
+    return seen
 
 
 @pytest.mark.parametrize("level", list(Level))

@@ -35,7 +35,7 @@ def _package_problems(manifest: Mapping[str, Any], builtin: bool) -> Iterator[Pr
             "/runtime/type", "Only the hub's own tools are builtin.", "Write python, command or http."
         )
     paths = {"/icon": manifest.get("icon"), "/runtime/requires": runtime.get("requires")}
-    if isinstance(runtime["entry"], str) and runtime["type"] == "command":
+    if isinstance(runtime.get("entry"), str) and runtime["type"] == "command":
         paths["/runtime/entry"] = runtime["entry"]
     for place, path in paths.items():
         if path is not None and not is_package_path(path):

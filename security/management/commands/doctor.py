@@ -30,6 +30,10 @@ def _text(found: Diagnosis) -> str:
         lines += _level(each)
     lines += ["", "What a contract's isolation gets:"]
     lines += [f"  {word:9} {level or 'refused: SANDBOX_UNAVAILABLE'}" for word, level in found.given.items()]
+    lines += ["", "Beside the levels:"]
+    for one in found.abilities:
+        lines.append(f"  {'ok     ' if one.holds else 'MISSING'} {one.name:14} {one.said}")
+        lines += [f"          → {remedy}" for remedy in one.remedies if not one.holds]
     lines += ["", "This machine:"]
     return "\n".join([*lines, *(f"  {name:14} {value}" for name, value in found.facts.items())])
 

@@ -1,0 +1,103 @@
+"""What this machine can do beside its levels: forked calls, hosts to reach, modules, containers, machines."""
+
+import functools
+import importlib.metadata
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import ToolHubError
+from security.sandbox.engine import engine_find
+from security.sandbox.interpreter import interpreter, interpreter_mounts
+from security.sandbox.launch import Launch, Limits
+from security.sandbox.levels import Level
+from security.sandbox.probes import probe
+from security.sandbox.run import Held
+from security.sandbox.wasm import wasm_mounts
+
+
+@dataclass(frozen=True)
+class Ability:
+    """One of them: whether it is there, what it is made of or why not, and what would help."""
+
+    name: str
+    holds: bool
+    said: str
+    remedies: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """For `doctor --json`."""
+        return {**vars(self), "remedies": list(self.remedies)}
+
+
+def abilities() -> list[Ability]:
+    """All of them, each tried."""
+    return [
+        _tried("forked calls", _forked),
+        _tried("hosts to reach", _network),
+        _tried("wasm", _wasm),
+        _tried("container", lambda: _engine("container")),
+        _tried("vm", lambda: _engine("vm")),
+    ]
+
+
+def _tried(name: str, act: Callable[[], str]) -> Ability:
+    try:
+        return Ability(name, True, act())
+    except ToolHubError as error:
+        probes = error.data.get("probes") or [{"reason": error.data.get("why") or error.message}]
+        return Ability(name, False, str(probes[0]["reason"])[:500], tuple(error.suggestions))
+
+
+@functools.cache
+def _forked() -> str:
+    """One started Python serves a release's calls."""
+    _isolated_run(Held(_launch(prepare="import json"), proc=probe(Level.ISOLATED).proc, lasts=True))
+    return "one started Python serves a release's calls, each by a process with namespaces of its own"
+
+
+@functools.cache
+def _network() -> str:
+    _isolated_run(Held(_launch(network=("example.org:443",)), proc=probe(Level.ISOLATED).proc))
+    return "through the hub's proxy, from a network of the tool's own"
+
+
+def _isolated_run(held: Held) -> None:
+    try:
+        held.go(_launch())
+        done = held.finish(threading.Event(), None)
+    finally:
+        held.close()
+    if (done.how, done.exit_code) != ("exited", 0):
+        raise ToolHubError(
+            f"What was tried ended with {done.exit_code} ({done.how}).", code="SANDBOX_UNAVAILABLE"
+        )
+
+
+def _launch(**more: Any) -> Launch:
+    found = probe(Level.ISOLATED)
+    if not found.holds:
+        raise ToolHubError(
+            "It needs the level isolated, which is missing.",
+            code="SANDBOX_UNAVAILABLE",
+            suggestions=list(found.remedies),
+        )
+    return Launch(
+        argv=[interpreter(), "-I", "-S", "-c", "import sys; sys.stdin.read()"],
+        level=Level.ISOLATED,
+        stdin=b"x",
+        mounts=interpreter_mounts(),
+        limits=Limits(wall_s=10.0),
+        **more,
+    )
+
+
+def _wasm() -> str:
+    wasm_mounts()
+    return f"wasmtime {importlib.metadata.version('wasmtime')}"
+
+
+def _engine(runtime: str) -> str:
+    _, machine = engine_find(runtime)
+    return f"an engine answers{f', and makes machines with {machine}' if machine else ''}"
