@@ -84,6 +84,7 @@ def samples() -> dict[str, Any]:
         "sorting": Sorting("made", "pk", True),
         "states": ["completed", "failed", "running", "pending", "outcome_unknown", "cancelled", "off"],
         "form": form,
+        "empty_form": SampleForm(auto_id="empty_%s"),
         "question": Question(
             "Cancel this run?",
             ["It is running: what it has done is not undone."],
