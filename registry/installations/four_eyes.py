@@ -3,16 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from django.conf import settings
-
 from core.errors import Denied
 from registry.installations.models import Installation
 from security.acting import By
+from security.four_eyes import four_eyes_hold, others_with
 from security.models import User
 from security.principals import PersonaPrincipal
 
 INSTALL = "registry.add_release"
-SHOWN = 10
 Rule = Literal["other", "alone", "off", "operator", "refused"]
 
 
@@ -42,16 +40,14 @@ class Eyes:
 
 def eyes_of(by: By, one: Installation) -> Eyes:
     """How the rule of four eyes sees this reviewer of an installation."""
-    if not settings.FOUR_EYES:
+    if not four_eyes_hold():
         return Eyes("off")
     person = responsible(by)
     if person is None:
         return Eyes("operator")
     if person != one.person_id:
         return Eyes("other")
-    backend = "django.contrib.auth.backends.ModelBackend"
-    able = User.objects.with_perm(INSTALL, backend=backend).exclude(pk=person).order_by("username")
-    others = tuple(able.values_list("username", flat=True)[:SHOWN])
+    others = others_with(INSTALL, person)
     return Eyes("refused" if others else "alone", others)
 
 
@@ -63,7 +59,7 @@ def eyes_check(by: By, one: Installation) -> Eyes:
             eyes.in_words,
             suggestions=[
                 f"Ask {' or '.join(eyes.others[:3])}.",
-                "An operator can switch the rule off: TOOLHUB_FOUR_EYES=off.",
+                "An admin can switch the rule off, on the page of approvals.",
             ],
         )
     return eyes
