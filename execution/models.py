@@ -1,6 +1,7 @@
 """Runs, their attempts and events, idempotency keys, and schedules."""
 
 from enum import StrEnum
+from typing import Any
 
 from django.db import models
 from django.utils import timezone
@@ -9,6 +10,8 @@ from core.clock import uuid7
 from core.fields import CanonicalJSONField
 from registry.models import ToolVersion
 from security.models import Persona, Token, User
+
+EFFECT_FAILED = "EFFECT_FAILED"
 
 
 class Status(StrEnum):
@@ -132,6 +135,17 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tool} {self.id}"
+
+    @property
+    def error_told(self) -> dict[str, Any] | None:
+        """The error as it is told: where an effect failed, with what the tool gave.
+
+        That stands in `result`, so that it goes with the payload's age.
+        """
+        error: dict[str, Any] | None = self.error
+        if error is None or error["code"] != EFFECT_FAILED or self.payload_expired_at:
+            return error
+        return {**error, "details": {**error["details"], "data": self.result}}
 
 
 class Approval(models.Model):

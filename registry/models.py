@@ -149,7 +149,7 @@ class ToolVersion(models.Model):
     def extras(self) -> frozenset[str]:
         """Which parts of the contract give a run more to do than to call the tool: retry."""
         declared = self.definition.get("_meta", {}).get(CONTRACT, {})
-        return frozenset(name for name in EXTRAS if declared.get(name) not in (None, [], "NONE"))
+        return frozenset(name for name in EXTRAS if declared.get(name) not in (None, [], {}, "NONE"))
 
     @cached_property
     def asks_approval(self) -> bool:

@@ -11,6 +11,7 @@ from execution.effects.steps import OWN, Changed, Compensation, Failed, Plan, St
 from execution.memory.events import session_event_add
 from execution.memory.places import Place, place_of
 from execution.memory.store import memory_read, same, spaces_lock, value_put
+from execution.models import EFFECT_FAILED as EFFECT
 from execution.models import Run, Status
 from execution.runs.events import (
     EFFECT_APPLIED,
@@ -56,7 +57,7 @@ def effects_write(run: Run, outcome: Outcome, write: Write) -> bool:
 
 
 def outcome_of(plan: Plan, outcome: Outcome) -> Outcome:
-    """The outcome under a plan: EFFECT_FAILED where there is a fault, with what the tool gave."""
+    """The outcome under a plan: EFFECT_FAILED where there is a fault."""
     fault = plan.fault
     if fault is None:
         return outcome
@@ -65,9 +66,9 @@ def outcome_of(plan: Plan, outcome: Outcome) -> Outcome:
     if outcome.error is not None:
         # The tool's own error is the cause that a caller has to know.
         return dataclasses.replace(outcome, warnings=(*outcome.warnings, said))
-    details = {**fault.named(), "data": outcome.data}
-    error = error_object("EFFECT_FAILED", said, details=details)
-    return dataclasses.replace(outcome, status=Status.FAILED, error=error, data=None, encoded=b"")
+    error = error_object(EFFECT, said, details=fault.named())
+    # The data stays: it is kept as the run's result, and told with the error.
+    return dataclasses.replace(outcome, status=Status.FAILED, error=error, encoded=b"")
 
 
 def _applying(plan: Plan, run: Run) -> Apply:

@@ -61,8 +61,7 @@ class Tried:
         if self.run and self.run.status == Status.OUTCOME_UNKNOWN:
             return error_object("OUTCOME_UNKNOWN", "The worker was lost after the tool had started.")
         if self.run:
-            error: dict[str, Any] | None = self.run.error
-            return error
+            return self.run.error_told
         return refusal_view(self.refusal, self.call) if self.refusal else None
 
     @property

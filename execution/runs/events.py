@@ -83,7 +83,7 @@ def event_view(event: RunEvent, run: Run) -> dict[str, Any]:
         result = {"expired": True} if expired else {"result": run.result}
         view["data"] |= {**result, "durationMs": run.duration_ms}
     elif event.kind == CALL_FAILED:
-        view["data"]["error"] = run.error
+        view["data"]["error"] = run.error_told
     return view
 
 

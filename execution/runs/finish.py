@@ -146,7 +146,8 @@ def outcome_write(
         who=who,
         completed_at=timezone.now(),
         duration_ms=outcome.duration_ms,
-        result=outcome.data if outcome.status is Status.COMPLETED else None,
+        # A failed run has one where an effect failed: the tool did its work.
+        result=outcome.data,
         result_hash=outcome.result_hash,
         error=outcome.error,
         resources=dict(outcome.resources),

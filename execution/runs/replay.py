@@ -71,12 +71,16 @@ def comparison(original: Run, replay: Run) -> list[dict[str, Any]]:
 
 def _outcome(run: Run) -> dict[str, Any]:
     completed = run.status == Status.COMPLETED
-    return {"success": completed, "data": run.result if completed else None, "error": run.error}
+    return {"success": completed, "data": run.result if completed else None, "error": run.error_told}
 
 
 def repeats_safely(version: ToolVersion) -> bool:
-    """Whether the version says the same again and touches nothing."""
-    return version.is_pure and version.determinism != "non_deterministic"
+    """Whether the version says the same again, and nothing is touched by it or follows from it."""
+    return (
+        version.is_pure
+        and version.determinism != "non_deterministic"
+        and not {"effects", "memory"} & version.extras
+    )
 
 
 def recorded_of(run: Run) -> dict[str, str]:

@@ -80,6 +80,6 @@ def envelope(run: Run, *, with_callback: bool = True) -> dict[str, Any]:
     return {
         "success": completed if done else None,
         "data": orjson.Fragment(canonical(run.result)) if completed else None,
-        "error": run.error,
+        "error": run.error_told,
         "metadata": metadata_of(run) | ({"callback": callback_view(run)} if with_callback else {}),
     }

@@ -1,10 +1,14 @@
 """Effects that change memory and send events: worked out from the outcome, written with it."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.utils import timezone
 
 from execution.models import Run, Status
+from execution.runs.expiry import payloads_expire
 from tests.execution.effects.conftest import Perform, memory, notice, notices, remembered, state, told
 from tests.execution.fixtures import Declare
 from tests.execution.retry.test_waiting import work_on
@@ -167,7 +171,9 @@ def test_a_failed_effect_takes_the_reversible_ones_back_in_reverse(
         ("TAKEN_BACK", 1),
     ]
     run = Run.objects.latest("id")
-    assert (run.status, run.result, run.result_hash, run.attempt) == (Status.FAILED, None, None, 1)
+    assert (run.status, run.result, run.result_hash, run.attempt) == (Status.FAILED, {"x": 1}, None, 1)
+    assert (answer["data"], answer["metadata"]["result_hash"]) == (None, None)
+    assert "data" not in run.attempts.get().error["details"]
     assert run.events.last().kind == "TOOL_CALL_FAILED"  # type: ignore[union-attr]
 
 
@@ -213,3 +219,33 @@ def test_large_results_count_only_where_an_expression_names_them(perform: Perfor
     assert perform(state("k", value=2), value=big)["success"] is True
     answer = perform(state("k", expression="size(result)"), value=big)
     assert answer["error"]["code"] == "EFFECT_FAILED"
+
+
+def test_what_the_tool_gave_goes_with_the_payloads_age(
+    perform: Perform, client: Client, token_text: str
+) -> None:
+    perform(memory("c", expression="result.missing"), value={"secret": "hunter2"})
+    headers = {"HTTP_AUTHORIZATION": f"Bearer {token_text}"}
+    run = Run.objects.get()
+
+    def read() -> str:
+        paths = (f"/api/v1/runs/{run.pk}", f"/api/v1/runs/{run.pk}/events")
+        return "".join(client.get(path, **headers).content.decode() for path in paths)  # type: ignore[arg-type]
+
+    assert read().count("hunter2") >= 2
+    assert payloads_expire(timezone.now() + timedelta(days=1)) == 1
+    told = read()
+    assert "hunter2" not in told
+    assert "EFFECT_FAILED" in told
+
+
+@pytest.mark.parametrize("extra", ["effects", "memory"])
+def test_a_replay_of_what_changes_memory_is_the_recording(
+    perform: Perform, declare: Declare, post: Any, extra: str
+) -> None:
+    """A tool that is pure by itself would say the same again; what follows from it must not happen twice."""
+    declare("fx_echo", memory={"working": ["k"]} if extra == "memory" else {})
+    run = perform(*([state("n", "increment")] if extra == "effects" else []), value=1)["metadata"]["run_id"]
+    answer = post(run, "replay").json()
+    assert (answer["recorded"], answer["same"], Run.objects.count()) == (True, True, 1)
+    assert remembered() == ({"working n": 1} if extra == "effects" else {})
