@@ -35,3 +35,12 @@ def acting(by: By, permission: str, capability: str = MANAGE) -> Actor:
     if by.kind != "system":
         raise Denied(f"{by.name} cannot manage the hub.")
     return by
+
+
+def own_check(by: By, *personas: int | None) -> None:
+    """Raises Denied for an agent that would change what its own persona may do: that is for people."""
+    if isinstance(by, PersonaPrincipal) and by.persona_id in personas:
+        raise Denied(
+            f"{by.persona} does not change its own rights.",
+            suggestions=["Let a person do it, or another persona that manages personas."],
+        )

@@ -4,7 +4,7 @@ from django.db import transaction
 
 from audit.ledger import Entry, record
 from core.errors import InvalidRequest
-from security.acting import PERSONAS, By, acting
+from security.acting import PERSONAS, By, acting, own_check
 from security.models import Persona
 from security.policy.models import Limit, Tier
 from security.policy.services import field_error, person_behind
@@ -52,6 +52,8 @@ def limit_create(
 def limit_delete(*, by: By, limit: Limit) -> None:
     """Takes a limit away with what was counted for it. Raises Denied."""
     actor = acting(by, "policy.delete_limit", PERSONAS)
+    on_tier = limit.tier.standings.values_list("persona", flat=True) if limit.tier else ()
+    own_check(by, limit.persona_id, *on_tier)
     with transaction.atomic():
         _, deleted = Limit.objects.filter(pk=limit.pk).delete()
         if deleted.get("policy.Limit"):

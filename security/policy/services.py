@@ -8,7 +8,7 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, InvalidRequest
-from security.acting import PERSONAS, By, acting
+from security.acting import PERSONAS, By, acting, own_check
 from security.capabilities import is_capability
 from security.models import Persona, User
 from security.policy.models import Restriction, Standing
@@ -96,6 +96,7 @@ def _create(
 def restriction_lift(*, by: By, restriction: Restriction) -> None:
     """Ends a restriction or a pause; the next call sees it. Raises Denied."""
     actor = acting(by, "policy.delete_restriction", PERSONAS)
+    own_check(by, restriction.persona_id)
     with transaction.atomic():
         deleted, _ = Restriction.objects.filter(pk=restriction.pk).delete()
         if deleted:
@@ -109,6 +110,7 @@ def isolation_set(*, by: By, persona: Persona, isolation: str) -> None:
     Raises Denied, InvalidRequest.
     """
     actor = acting(by, "policy.change_standing", PERSONAS)
+    own_check(by, persona.pk)
     if isolation not in ISOLATION:
         raise field_error("isolation", f"One of {', '.join(ISOLATION[1:])}, or empty.")
     with transaction.atomic():

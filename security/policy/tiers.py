@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 
 from audit.ledger import Entry, record
 from core.errors import Conflict, InvalidRequest, ToolHubError
-from security.acting import PERSONAS, By, acting
+from security.acting import PERSONAS, By, acting, own_check
 from security.capabilities import is_capability
 from security.models import Persona
 from security.policy.models import Flag, FlaggedTool, Standing, Tier
@@ -44,6 +44,7 @@ def tier_change(
     Raises Denied, InvalidRequest.
     """
     actor = acting(by, "policy.change_tier", PERSONAS)
+    own_check(by, *tier.standings.values_list("persona", flat=True))
     new = {
         "description": tier.description if description is None else _described(description),
         "capabilities": tier.capabilities if capabilities is None else _capabilities(capabilities),
@@ -77,6 +78,7 @@ def tier_delete(*, by: By, tier: Tier) -> None:
 def tier_set(*, by: By, persona: Persona, tier: Tier | None) -> None:
     """Moves a persona to a tier, or to none, from its next call on. Raises Denied."""
     actor = acting(by, "policy.change_standing", PERSONAS)
+    own_check(by, persona.pk)
     with transaction.atomic():
         row, _ = Standing.objects.select_for_update().get_or_create(persona=persona)
         if row.tier_id == (tier.pk if tier else None):

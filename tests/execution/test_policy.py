@@ -9,12 +9,15 @@ from django.utils import timezone
 
 from audit.models import Event
 from execution.models import Run, Status
+from execution.runners.bounds import minimum_level
+from execution.runners.call import call_of
 from execution.runs import hotpath
 from execution.runs.worker import queue_work
-from registry.models import Package
+from registry.models import Package, ToolVersion
 from security.models import Persona, User
 from security.policy.models import Restriction
 from security.policy.services import isolation_set, pause_begin, restriction_create, restriction_lift
+from security.sandbox.levels import Level
 from security.services import grant_create, persona_create
 
 pytestmark = pytest.mark.django_db
@@ -140,3 +143,39 @@ def test_a_persona_that_asks_for_a_sandbox_gets_no_built_in_tool(
     assert (refused.status_code, refused.json()["error"]["code"]) == (422, "SANDBOX_UNAVAILABLE")
     assert "The persona asks for strict" in refused.json()["detail"]
     assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("least", "asked", "held", "warned"),
+    [
+        ("", None, Level.CONFINED, False),
+        ("", "paranoid", Level.ISOLATED, False),
+        ("", "none", Level.CONFINED, True),
+        ("", "basic", Level.CONFINED, True),
+        ("paranoid", None, Level.ISOLATED, False),
+        ("paranoid", "strict", Level.ISOLATED, True),
+        ("basic", None, Level.CONFINED, False),
+        ("strict", "paranoid", Level.ISOLATED, False),
+    ],
+)
+def test_code_from_outside_is_held_as_strictly_as_tool_persona_or_call_ask(
+    way: None,
+    call: Call,
+    fx: Package,
+    admin: User,
+    persona: Persona,
+    monkeypatch: pytest.MonkeyPatch,
+    least: str,
+    asked: str | None,
+    held: Level,
+    warned: bool,
+) -> None:
+    monkeypatch.setattr(hotpath, "version_kept", hotpath.version_kept.__wrapped__)
+    ToolVersion.objects.filter(tool__name="fx_echo").update(runner="python")
+    isolation_set(by=admin, persona=persona, isolation=least)
+    body = {"arguments": {"value": 1}} | ({"isolation_level": asked} if asked else {})
+    answer = call("fx_echo", body=body, **DETACHED)
+    assert answer.status_code == 202
+    run = Run.objects.get()
+    assert minimum_level(call_of(run, inline=False, attempt=1)) == held
+    assert any("was ignored" in warning for warning in run.warnings) is warned

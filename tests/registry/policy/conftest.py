@@ -8,15 +8,17 @@ import pytest
 from django.test import Client
 
 from security.models import Persona, User
-from security.services import grant_create
+from security.services import grant_create, persona_create, token_create
 
 Manage = Callable[..., Any]
 
 
 @pytest.fixture
-def manage(client: Client, admin: User, persona: Persona, token_text: str) -> Manage:
-    """`manage("POST", "restrictions", capability="file:*", reason="r")`."""
-    grant_create(by=admin, persona=persona, capability="toolhub:personas", reason="manages")
+def manage(client: Client, admin: User, persona: Persona) -> Manage:
+    """`manage("POST", "restrictions", capability="file:*", reason="r")`, as a persona of its own."""
+    manager = persona_create(by=admin, name="manager")
+    grant_create(by=admin, persona=manager, capability="toolhub:personas", reason="manages")
+    token_text = token_create(by=admin, persona=manager, name="manages")[1]
 
     def do(method: str, path: str, **body: Any) -> Any:
         return client.generic(

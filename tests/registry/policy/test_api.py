@@ -6,10 +6,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from audit.models import Event
 from registry.models import ToolVersion
 from security.models import Grant, Persona, User
 from security.policy.catalogue import capabilities_note
+from security.policy.limits import limit_create
 from security.policy.models import Capability, Restriction
+from security.policy.services import restriction_create
+from security.policy.tiers import tier_create, tier_set
+from security.services import grant_create
 
 pytestmark = pytest.mark.django_db
 Manage = Callable[..., Any]
@@ -17,11 +22,12 @@ Call = Callable[..., Any]
 
 
 def test_a_restriction_is_made_listed_and_lifted(
-    manage: Manage, call: Call, assign: Callable[[str], None]
+    manage: Manage, call: Call, assign: Callable[[str], None], admin: User, persona: Persona
 ) -> None:
     assign("echo")
-    ToolVersion.objects.filter(tool__name="echo").update(required_capabilities=["toolhub:personas"])
-    made = manage("POST", "restrictions", capability="toolhub:personas", tool="echo", reason="a leak")
+    ToolVersion.objects.filter(tool__name="echo").update(required_capabilities=["text:echo"])
+    grant_create(by=admin, persona=persona, capability="text", reason="r")
+    made = manage("POST", "restrictions", capability="text:*", tool="echo", reason="a leak")
     assert made.status_code == 201
     assert made.json()["kind"] == "restriction"
     assert made.json()["created_by"] == "admin"
@@ -93,7 +99,7 @@ def test_a_persona_is_read_and_its_isolation_changed(manage: Manage, persona: Pe
     assert manage("GET", "personas/researcher").json()["isolation"] == ""
     changed = manage("PATCH", "personas/researcher", isolation="paranoid")
     assert (changed.status_code, changed.json()["isolation"]) == (200, "paranoid")
-    assert changed.json()["grants"][0]["capability"] == "toolhub:personas"
+    assert changed.json()["grants"] == []
     assert manage("PATCH", "personas/researcher", isolation="none").status_code == 422
     assert manage("GET", "personas/nobody").status_code == 404
 
@@ -124,3 +130,31 @@ def test_the_catalogue_is_read_and_described(manage: Manage) -> None:
     assert manage("GET", "capabilities/catalogue").status_code == 403
     assert manage("PATCH", f"capabilities/catalogue/{row['id']}", risk="low").status_code == 403
     assert Capability.objects.get(name="file:delete").risk == "critical"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PATCH", "personas/manager", {"tier": None}),
+        ("PATCH", "personas/manager", {"isolation": ""}),
+        ("PATCH", "tiers/pro", {"capabilities": ["*"]}),
+        ("DELETE", "restrictions/{restriction}", {}),
+        ("DELETE", "limits/{own}", {}),
+        ("DELETE", "limits/{tiers}", {}),
+    ],
+)
+def test_an_agent_does_not_change_its_own_rights(
+    manage: Manage, admin: User, method: str, path: str, body: dict[str, Any]
+) -> None:
+    mine, tier = Persona.objects.get(name="manager"), tier_create(by=admin, name="pro")
+    tier_set(by=admin, persona=mine, tier=tier)
+    quota = {"by": admin, "kind": "quota", "measure": "calls", "amount": 5, "window_s": 60}
+    rows = {
+        "restriction": restriction_create(by=admin, persona=mine, capability="file", reason="r").pk,
+        "own": limit_create(persona=mine, **quota).pk,
+        "tiers": limit_create(tier=tier, **quota).pk,
+    }
+    events = Event.objects.exclude(kind__startswith="run.").count()
+    refused = manage(method, path.format(**rows), **body)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "PERMISSION_DENIED")
+    assert Event.objects.exclude(kind__startswith="run.").count() == events
