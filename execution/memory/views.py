@@ -9,10 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
+from core.http.urls import url_read
 from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
-from execution.memory.models import Item, Session
+from execution.memory.models import Item, Session, Webhook
 from execution.memory.places import DEFAULT, Place
 from execution.memory.selectors import session_over, spaces_of
 from execution.memory.services import session_end
@@ -56,6 +57,10 @@ class SessionDetail(ConsoleView):
                 "over": session_over(session),
                 "spaces": _spaces(session),
                 "events": session.events.order_by("-seq")[:EVENTS_SHOWN],
+                "webhooks": [
+                    (url_read(row.url).origin, ", ".join(row.events))
+                    for row in Webhook.objects.filter(persona=session.persona_id).order_by("pk")
+                ],
                 "runs": shown if request.user.has_perm("execution.view_run") else [],
             }
         )

@@ -9,7 +9,7 @@ from django.test import Client
 
 from audit.models import Event
 from execution.memory.events import session_event_add
-from execution.memory.models import Item, Session
+from execution.memory.models import Item, Session, Webhook
 from execution.memory.places import Place
 from execution.memory.services import memory_put
 from execution.models import Run
@@ -34,7 +34,10 @@ def session(admin: User, persona: Persona, assign: Assign, call: Callable[..., A
 
 
 def test_a_session_shows_memory_events_and_runs(eyes: Client, session: Session) -> None:
+    Webhook.objects.create(persona=session.persona, url="https://a.org/secret-path", events=["file:*"])
     page = eyes.get(f"/sessions/{session.pk}/").content.decode()
+    assert "https://a.org" in page
+    assert "secret-path" not in page
     for scope in ("working", "short-term", "long-term"):
         assert f"&lt;b&gt;{scope}&lt;/b&gt;" in page
     assert "file:changed" in page
