@@ -45,6 +45,17 @@ class Redactor:
     def _encoded(self) -> list[re.Pattern[str]]:
         return [pattern for secret in self._secrets for pattern in _url_forms(secret)]
 
+    @cached_property
+    def _written(self) -> set[str]:
+        """The forms as they stand within a text of a JSON document."""
+        return {json.dumps(form, ensure_ascii=False)[1:-1] for form in self._forms}
+
+    def may_be_in(self, document: str) -> bool:
+        """Whether a JSON document is to be searched value by value: quick to say no of a large one."""
+        if self._patterns or any(form in document for form in self._written):
+            return True
+        return any(pattern.search(document) for pattern in self._encoded)
+
     def text(self, text: str) -> str:
         """The text without them."""
         for form in self._forms:

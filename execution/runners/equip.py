@@ -42,7 +42,9 @@ def redacted(call: Call, outcome: Outcome) -> Outcome:
     redactor = call.redactor
     if redactor is None:
         return outcome
-    data, error = redactor.value(outcome.data), _told(redactor, outcome.error)
+    clean = bool(outcome.encoded) and not redactor.may_be_in(outcome.encoded.decode())
+    data = outcome.data if clean else redactor.value(outcome.data)
+    error = _told(redactor, outcome.error)
     warnings = redactor.value(outcome.warnings)
     memory = tuple(_kept(redactor, change) for change in outcome.memory)
     same = data is outcome.data and error is outcome.error and warnings is outcome.warnings

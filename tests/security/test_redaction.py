@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.json.canonical import canonical
 from security.patterns import pattern_compile
 from security.redaction import MARK, Redactor, hiding
 
@@ -68,6 +69,24 @@ def test_values_are_searched_to_the_ground() -> None:
         "c": None,
     }
     assert numbers.value(value) == {"a": [1, MARK, MARK, True], MARK: {"b": f"x{MARK}x"}, "c": None}
+
+
+@given(st.text(min_size=8, max_size=30), st.integers(0, 6), st.text(max_size=5))
+def test_a_quick_look_at_the_document_misses_nothing(secret: str, way: int, around: str) -> None:
+    raw = secret.encode(errors="ignore")
+    written = [
+        secret,
+        json.dumps(secret)[1:-1],
+        repr(secret)[1:-1],
+        quote(secret, safe="").lower(),
+        raw.hex(),
+        html.escape(secret),
+        base64.b64encode(raw).decode(),
+    ][way]
+    redactor = Redactor([secret])
+    value = {"a": [f"{around}{written}{around}"]}
+    if redactor.value(value) is not value:
+        assert redactor.may_be_in(canonical(value).decode())
 
 
 def test_the_longer_of_two_secrets_is_not_cut_by_the_shorter() -> None:
