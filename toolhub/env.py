@@ -215,6 +215,26 @@ def mail_server() -> MailServer:
     return MailServer(parts.hostname, port or ports[parts.scheme], user, password, tls, starttls)
 
 
+def webhook_secret(*, needed: bool) -> str:
+    """TOOLHUB_APPROVAL_WEBHOOK_SECRET, which an address needs."""
+    given = text(
+        "TOOLHUB_APPROVAL_WEBHOOK_SECRET",
+        "",
+        "Signs what is sent to TOOLHUB_APPROVAL_WEBHOOK: whsec_ and 32 random bytes in base64.",
+        secret=True,
+        shown="none",
+    )
+    try:
+        fits = len(base64.b64decode(given.removeprefix("whsec_"), validate=True)) >= 24
+    except ValueError:
+        fits = False
+    if (given and not fits) or (needed and not given):
+        raise ImproperlyConfigured(
+            "TOOLHUB_APPROVAL_WEBHOOK_SECRET is not valid: write whsec_ and 32 random bytes in base64."
+        )
+    return given
+
+
 def vault_keys(data: Path) -> list[str]:
     """TOOLHUB_VAULT_KEYS, newest first, or the one kept in the data folder, made at the first start."""
     given = text(

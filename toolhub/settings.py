@@ -175,13 +175,7 @@ APPROVAL_WEBHOOK = env.text(
     "",
     "Address that is told of each call that waits for approval; as TOOLHUB_HTTP_ALLOW has it.",
 )
-APPROVAL_WEBHOOK_SECRET = env.text(
-    "TOOLHUB_APPROVAL_WEBHOOK_SECRET",
-    "",
-    "Signs what is sent there: whsec_ and 32 random bytes in base64.",
-    secret=True,
-    shown="none",
-)
+APPROVAL_WEBHOOK_SECRET = env.webhook_secret(needed=bool(APPROVAL_WEBHOOK))
 REVIEW_DAYS = env.integer(
     "TOOLHUB_REVIEW_DAYS",
     14,

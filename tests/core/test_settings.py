@@ -56,6 +56,16 @@ BAD = {
     ),
     "a short key": ({"TOOLHUB_SECRET_KEY": "hunter2"}, "TOOLHUB_SECRET_KEY is too short"),
     "no key of a vault": ({"TOOLHUB_VAULT_KEYS": "hunter2"}, "TOOLHUB_VAULT_KEYS is not valid"),
+    "an address without what signs": (
+        {"TOOLHUB_APPROVAL_WEBHOOK": "https://chat.example.org/hook"},
+        "TOOLHUB_APPROVAL_WEBHOOK_SECRET is not valid",
+    ),
+    "nothing to sign with": (
+        {"TOOLHUB_APPROVAL_WEBHOOK_SECRET": "whsec_hunter2"},
+        "TOOLHUB_APPROVAL_WEBHOOK_SECRET is not valid",
+    ),
+    "no mail server": ({"TOOLHUB_MAIL_URL": "mail://hunter2@h"}, "TOOLHUB_MAIL_URL is not valid"),
+    "no port of a mail server": ({"TOOLHUB_MAIL_URL": "smtp://h:99999"}, "TOOLHUB_MAIL_URL is not valid"),
     "no network": ({"TOOLHUB_HTTP_ALLOW": "10.0.0.0/8, 10.0.0.1/99"}, "neither a host nor a network"),
     "a file that is not there": (
         {"TOOLHUB_SECRET_KEY_FILE": "/nowhere/key"},
