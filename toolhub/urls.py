@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from allauth.account.views import LoginView, LogoutView, PasswordChangeView, ReauthenticateView
+from allauth.account.views import LoginView, LogoutView, ReauthenticateView
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import include, path
@@ -23,6 +23,7 @@ from monitoring.views_search import SearchPage
 from monitoring.views_series import SeriesPage
 from registry.views_schemas import manifest_schema
 from security.authentication import TokenAuthentication
+from security.views_password import PasswordChange
 from toolhub.api_docs import ApiDocs, ApiOperation
 
 # For agents and for signed-in people.
@@ -56,7 +57,7 @@ urlpatterns = [
     # Of allauth only this: nobody signs up, and admins set forgotten passwords anew.
     path("sign-in/", LoginView.as_view(), name="account_login"),
     path("sign-out/", LogoutView.as_view(), name="account_logout"),
-    path("account/password/", PasswordChangeView.as_view(), name="account_change_password"),
+    path("account/password/", PasswordChange.as_view(), name="account_change_password"),
     path("account/again/", ReauthenticateView.as_view(), name="account_reauthenticate"),
     path("account/code/", _later("base.views.authenticate"), name="mfa_authenticate"),
     path("account/code/again/", _later("base.views.reauthenticate"), name="mfa_reauthenticate"),

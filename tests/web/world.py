@@ -1,0 +1,246 @@
+"""A hub in which everything belongs to somebody, the people and agents who ask for it, and all its routes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth.models import Permission
+from django.db.models import Q
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from audit.models import Event
+from core.actors import SYSTEM
+from execution.artefacts.models import Artefact, Content
+from execution.memory.models import Session, Webhook
+from execution.memory.places import Place
+from execution.memory.services import memory_put
+from execution.models import Approval, Run
+from execution.preconditions.resources import resource_add
+from execution.schedules.services import schedule_create
+from registry.installations.services import installation_start
+from registry.installations.source_form import Source
+from registry.installations.sources.git_credentials import SCOPE as GIT
+from registry.models import Assignment, Release
+from security.models import Persona, Secret, User
+from security.patterns import pattern_add
+from security.policy.limits import limit_create
+from security.policy.models import Capability
+from security.policy.services import restriction_create
+from security.policy.tiers import flag_create, tier_create
+from security.services import grant_create, persona_create, token_create
+from tests.installations import packages
+
+METHODS = ("get", "post", "put", "patch", "delete")
+ROLES = ("anonymous", "viewer", "operator", "admin", "agent", "owner")
+"""`agent` is another persona's token, `owner` that of the persona that the objects belong to."""
+OPERATOR = (
+    "execution.add_run",
+    "execution.change_run",
+    "execution.resolve_run",
+    "execution.add_schedule",
+    "execution.change_schedule",
+    "execution.delete_schedule",
+    "policy.add_restriction",
+)
+
+
+OWN_SESSION = "?session_id=s1&loop_id=l1"
+BODIES: dict[str, dict[str, Any]] = {
+    "api_execute": {"operation": "discover", "parameters": {}},
+    "api_decisions_simulate": {"persona": "researcher", "tool": "fx_context"},
+    "api_installations": {"source": {"type": "url", "location": "https://example.org/a.zip"}},
+    "api_installation_approve": {"digest": "0" * 64},
+    "api_memory_item": {"value": 2},
+    "api_webhooks": {"url": "https://example.org/", "events": ["run.finished"]},
+    "api_restrictions": {"capability": "file:write", "reason": "no"},
+    "api_pauses": {"persona": "researcher", "reason": "no"},
+    "api_limits": {"kind": "quota", "measure": "calls", "amount": 1, "window_s": 60, "persona": "researcher"},
+    "api_tiers": {"name": "silver"},
+    "api_flags": {"name": "alpha"},
+    "api_release_deprecate": {"reason": "old"},
+    "api_release_yank": {"reason": "bad"},
+    # Pages that whoever may look sees with their form: what is sent is refused with 422.
+    "secrets": {"server": "https://code.example.org", "user": "u", "password": "p"},
+    "tier": {"description": "other"},
+    "flag": {"state": "on"},
+    "output_patterns": {"name": "Cards", "pattern": "card-[0-9]+"},
+    "resources": {"name": "fx.more"},
+    "approval_approve": {"hours": "0"},
+    "approval_deny": {"reason": "no"},
+    "approval_delegate": {"to": "operates"},
+}
+
+
+@dataclass(frozen=True)
+class Route:
+    """An address pattern with its name, and the methods that it has."""
+
+    name: str
+    pattern: str
+    parameters: tuple[str, ...]
+    methods: tuple[str, ...]
+
+
+def routes() -> Iterator[Route]:
+    """Every route of the URLconf."""
+    yield from _routes(get_resolver(), "", ())
+
+
+def _routes(at: URLResolver, prefix: str, above: tuple[str, ...]) -> Iterator[Route]:
+    for one in at.url_patterns:
+        pattern = prefix + str(one.pattern)
+        parameters = (*above, *one.pattern.regex.groupindex)
+        if isinstance(one, URLResolver):
+            yield from _routes(one, pattern, parameters)
+            continue
+        assert isinstance(one, URLPattern)
+        view = getattr(one.callback, "view_class", None) or getattr(one.callback, "cls", None)
+        methods = tuple(method for method in METHODS if view is None or hasattr(view, method))
+        yield Route(one.name or pattern, pattern, parameters, methods if view else ("get", "post"))
+
+
+@dataclass
+class World:
+    """Where each route's parameters lead, and who asks."""
+
+    people: dict[str, User] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def address(self, route: Route) -> str:
+        """The route's address of an object that is there."""
+        path = route.pattern
+        if "(?P<" in path:
+            return "/api/v1/nowhere"
+        for name in route.parameters:
+            path = path.replace(f"<{name}>", str(self._value(route, name)))
+            for form in (
+                f"<str:{name}>",
+                f"<slug:{name}>",
+                f"<int:{name}>",
+                f"<uuid:{name}>",
+                f"<path:{name}>",
+            ):
+                path = path.replace(form, str(self._value(route, name)))
+        return f"/{path}" + (OWN_SESSION if route.pattern.startswith("api/v1/memory") else "")
+
+    def client(self, role: str) -> Client:
+        """A browser in which the person has signed in, or one of nobody."""
+        client = Client(raise_request_exception=False)
+        if role in self.people:
+            client.force_login(self.people[role])
+        return client
+
+    def body(self, route: Route) -> dict[str, Any]:
+        """What fits the route, so that it is not refused for its form; most take an empty one."""
+        return BODIES.get(route.name, {})
+
+    def _value(self, route: Route, parameter: str) -> Any:
+        """By route and parameter, by the longest beginning of the route that is known, or by parameter."""
+        keys = [key for key in self.values if route.pattern.startswith(key)]
+        for key in sorted(keys, key=len, reverse=True):
+            if parameter in self.values[key]:
+                return self.values[key][parameter]
+        assert parameter in self.values[""], f"Say in world.py where {parameter} of {route.pattern} leads."
+        return self.values[""][parameter]
+
+
+def person(name: str, *permissions: str, views: bool = False) -> User:
+    """A person who holds just these permissions, and with `views` each that lets look."""
+    made = User.objects.create_user(name, email=f"{name}@example.org")
+    wanted = Q(codename__startswith="view_") if views else Q(pk=None)
+    for permission in permissions:
+        app, _, codename = permission.partition(".")
+        wanted |= Q(content_type__app_label=app, codename=codename)
+    made.user_permissions.set(Permission.objects.filter(wanted))
+    return made
+
+
+def world_make(admin: User, owner: Persona, owner_token: str, asked: Approval) -> World:
+    """Makes one of each kind of object, of the owner's, and those who ask."""
+    world = World()
+    stranger = persona_create(by=admin, name="stranger")
+    nobody = person("nobody")
+    world.tokens["owner"] = owner_token
+    world.tokens["agent"] = token_create(by=admin, persona=stranger, name="strange")[1]
+    stranger.tokens.update(responsible=nobody)
+    world.people = {
+        "viewer": person("looks", views=True),
+        "operator": person("operates", *OPERATOR, views=True),
+        "admin": admin,
+    }
+    world.values = _objects(admin, owner, asked)
+    return world
+
+
+def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
+    run = Run.objects.filter(status="completed").latest("pk")
+    content = Content.objects.create(pk="c" * 64, content=b"private")
+    Artefact.objects.create(run_id=run.pk, name="report.txt", size=7, content=content)
+    limit = limit_create(by=admin, kind="quota", measure="calls", amount=999, window_s=3600, persona=owner)
+    release = Release.objects.get(package__name="fixture")
+    token, _ = token_create(by=admin, persona=owner, name="spare")
+    grant = grant_create(by=admin, persona=owner, capability="file:read", reason="reads")
+    rule = restriction_create(by=admin, persona=owner, capability="file:delete", reason="never")
+    tier_create(by=admin, name="gold")
+    flag_create(by=admin, name="beta")
+    plan = {"tool": "fx_context", "arguments": {}, "cron": "0 9 * * *", "time_zone": "UTC"}
+    schedule = schedule_create(by=admin, name="Daily", persona=owner, **plan)  # type: ignore[arg-type]
+    zipped = packages.zipped("1.0.0", name="quotes", tools=[packages.tool("quote")])
+    installation = installation_start(by=admin, source=Source("upload", "quotes.zip"), content=zipped)
+    webhook = Webhook.objects.create(persona=owner, url="https://example.org/", events=["*"])
+    secret = Secret.objects.create(scope=GIT, name="https://git.example.org", sealed="x", set_by="admin")
+    place = Place(owner.pk, "s1", "l1")
+    memory_put(by=SYSTEM, place=place, scope="working", key="k", value=1)
+    return {
+        "api/v1/capabilities/catalogue/": {"pk": Capability.objects.earliest("pk").pk},
+        "api/v1/limits/": {"pk": limit.pk},
+        "policy/capabilities/": {"row": Capability.objects.earliest("pk").pk},
+        "policy/limits/": {"row": limit.pk},
+        "sessions/": {"pk": Session.objects.get(persona=owner).pk},
+        "people/": {"name": "nobody"},
+        "invitation/": {"uidb64": "x", "token": "x"},
+        "account/tokens/": {"row": token.pk},
+        "account/sessions/": {"row": 0},
+        "": {
+            "run_id": run.pk,
+            "session_id": "s1",
+            "loop_id": "l1",
+            "scope": "working",
+            "key": "k",
+            "rest": "x",
+        },
+        "api/v1/tools/": {"name": "fx_context"},
+        "api/v1/packages/": {"name": "keeper"},
+        "api/v1/tiers/": {"name": "gold"},
+        "api/v1/flags/": {"name": "beta"},
+        "api/v1/personas/": {"name": owner.name},
+        "api/v1/installations/": {"pk": installation.pk},
+        "api/v1/webhooks/": {"pk": webhook.pk},
+        "api/v1/restrictions/": {"pk": rule.pk},
+        "api/v1/releases/": {"pk": release.pk},
+        "api/v1/approvals/": {"pk": asked.pk},
+        "api/v1/runs/": {"name": "report.txt"},
+        "api/docs/": {"name": "flags_list"},
+        "tools/": {"name": "fx_context"},
+        "installations/": {"pk": installation.pk},
+        "packages/": {"name": "keeper", "version": "1.0.0"},
+        "settings/secrets/": {"row": secret.pk},
+        "settings/resources/": {"row": resource_add(by=admin, name="fx.res").pk},
+        "settings/filters/": {"row": pattern_add(by=admin, name="Keys", pattern="key-[0-9]+").pk},
+        "personas/": {"name": owner.name},
+        "personas/<slug:name>/assignments/": {
+            "row": Assignment.objects.filter(persona=owner).latest("pk").pk
+        },
+        "personas/<slug:name>/grants/": {"row": grant.pk},
+        "personas/<slug:name>/tokens/": {"row": token.pk},
+        "policy/": {"row": rule.pk},
+        "policy/tiers/": {"name": "gold"},
+        "policy/flags/": {"name": "beta"},
+        "approvals/": {"pk": asked.pk},
+        "runs/": {"name": "report.txt"},
+        "simulator/": {"field": "tool"},
+        "schedules/": {"row": schedule.pk, "field": "tool"},
+        "audit/": {"event_id": Event.objects.latest("pk").pk},
+    }
