@@ -15,6 +15,7 @@ TITLES = {
     "isolated": "isolated, cold",
     "confined": "confined, cold",
     "warm": "isolated, warm (forked by a zygote)",
+    "wasm": "the same with a cached WebAssembly module",
 }
 
 

@@ -66,13 +66,13 @@ def test_a_thousand_runs_leave_nothing(run: Run) -> None:
     for number in range(4):
         one(number)
     warm_clear()
-    before = _settled()
+    before, threads = _settled(), threading.active_count()
     for number in range(1000):
         done = one(number)
         assert done.how == "exited", done
     warm_clear()
     wait_for(lambda: _state() == before)
-    assert threading.active_count() == 1
+    assert threading.active_count() <= threads
 
 
 def forked(script: str) -> Launch:

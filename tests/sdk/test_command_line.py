@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from registry.releases.draft import release_digest
+from toolhub_sdk.checks.files import file_problems
 from toolhub_sdk.cli.calls import tool_call
 from toolhub_sdk.package import CONTRACT
 
@@ -308,3 +309,21 @@ def test_importing_the_sdk_needs_the_standard_library_alone() -> None:
         [sys.executable, "-I", "-S", "-c", code, str(ROOT)], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "runtime", [{"type": "wasm", "entry": "a.wasm"}, {"type": "vm", "image": "a@sha256:0"}]
+)
+def test_what_only_a_hub_holds_is_not_called_here(tmp_path: Path, runtime: dict[str, str]) -> None:
+    answer = tool_call(tmp_path, {"runtime": runtime}, {"name": "one"}, {})
+    assert "called by a hub alone" in str(answer.error)
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [({}, "The package has no file a.wasm."), ({"a.wasm": b"text"}, "a.wasm is no WebAssembly module.")],
+)
+def test_a_module_has_to_be_one(files: dict[str, bytes], told: str) -> None:
+    manifest = {"runtime": {"type": "wasm", "entry": "a.wasm"}, "tools": []}
+    assert [problem.message for problem in file_problems(manifest, files)] == [told]
+    assert not list(file_problems(manifest, {"a.wasm": b"\0asm\1\0\0\0"}))

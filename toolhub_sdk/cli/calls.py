@@ -47,7 +47,11 @@ def tool_call(
         return _web(runtime["entry"], contract["http"], arguments, limit)
     if runtime["type"] == "python":
         return _python(folder, runtime["entry"], definition, contract, arguments, limit)
-    return _command(folder, runtime["entry"], definition, contract, arguments, limit)
+    if runtime["type"] == "command":
+        return _command(folder, runtime["entry"], definition, contract, arguments, limit)
+    return Answer(
+        error=f"tools of the runtime {runtime['type']} are called by a hub alone: install the package."
+    )
 
 
 def _web(entry: str, operation: Mapping[str, Any], arguments: Mapping[str, Any], seconds: float) -> Answer:
