@@ -303,7 +303,7 @@ EVENTS: dict[str, Any] = {
     "summary": "Read a run's events",
     "description": "With `Accept: text/event-stream` as server-sent events; go on with `Last-Event-ID`.",
     "parameters": [OpenApiParameter("after", int, description="Only events after this number."), _WAIT],
-    "responses": answers({200: OpenApiResponse(EVENT_LIST, description="In order.")}, 401, 404, 503),
+    "responses": answers({200: OpenApiResponse(EVENT_LIST, description="In order.")}, 401, 404, 422, 503),
 }
 CANCEL: dict[str, Any] = {
     "operation_id": "run_cancel",
