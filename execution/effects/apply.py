@@ -21,7 +21,7 @@ from execution.runs.events import (
     event_next,
 )
 from execution.runs.outcomes import Outcome
-from security.policy.usage import LimitReached
+from security.policy.usage import LimitReached, usage_lock
 
 # So often it is planned anew because others changed the same values.
 TRIES = 100
@@ -77,6 +77,8 @@ def _applying(plan: Plan, run: Run) -> Apply:
     def apply(locked: Run) -> None:
         if plan.scopes:
             _memory_change(plan, place)
+        limits = [limit for child in plan.children for limit in child.checked.found.policy.limits]
+        usage_lock(limits, run.persona_id, run.metered)
         kept = {id(step) for step in plan.kept}
         for step in plan.steps:
             data = step.which.named()

@@ -92,6 +92,11 @@ class Plan:
         return [step for step in reversed(self.steps) if self.fault and step.reversible]
 
     @property
+    def children(self) -> list[Child]:
+        """The runs that are to be submitted."""
+        return [one.child for one in (*self.kept, *self.compensations) if one.child]
+
+    @property
     def scopes(self) -> set[str]:
         of_steps = {change.scope for step in self.kept for change in step.changes}
         return of_steps | {scope for scope, _ in self.expected}

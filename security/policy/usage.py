@@ -28,6 +28,15 @@ WHERE policy_usage.ends_at <= {now} OR policy_usage.used < excluded.most
 RETURNING limit_id
 """
 
+# Rows that are not there yet begin as over, with nothing used.
+_LOCK = """
+INSERT INTO policy_usage (limit_id, whose, used, most, ends_at)
+SELECT one.id, wanted.whose, 0, one.amount, statement_timestamp()
+FROM unnest(%s::bigint[], %s::bigint[]) AS wanted (id, whose) JOIN policy_limit one ON one.id = wanted.id
+ORDER BY one.id, wanted.whose
+ON CONFLICT (limit_id, whose) DO UPDATE SET used = policy_usage.used
+"""
+
 
 class LimitReached(Exception):
     """A limit is used up: takes the caller's transaction back. `told` are the limits and their use."""
@@ -58,6 +67,22 @@ def limits_spend(limits: Sequence[LimitFact], persona_id: int) -> None:
     if len(spent) < len(ordered):
         full = [limit for limit in ordered if limit.id not in spent]
         raise LimitReached(tuple(_full(limit) for limit in usage_told(full, persona_id)))
+
+
+def usage_lock(
+    limits: Iterable[LimitFact], persona_id: int, booked: Sequence[Sequence[Any]] | None = None
+) -> None:
+    """Locks all rows that one transaction is to spend from and to book on, in the order of everywhere.
+
+    Where each step would take its own rows in turn, two transactions could wait for each other.
+    """
+    rows = {(limit.id, _whose(limit, persona_id)) for limit in limits}
+    if not rows or connection.vendor != "postgresql":  # SQLite has one writer at a time
+        return
+    rows |= {(limit_id, whose) for limit_id, whose, _ in booked or ()}
+    ids, whose = zip(*sorted(rows), strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK, [list(ids), list(whose)])
 
 
 def _full(limit: LimitFact) -> LimitFact:

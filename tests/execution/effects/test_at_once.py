@@ -1,5 +1,6 @@
 """Runs that change the same memory at once: no change is lost, and nobody waits for ever."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -9,9 +10,13 @@ import pytest
 from django.db import connections
 from django.db.models.functions import Now
 
+from execution.effects import apply
 from execution.models import Run, Status
 from execution.runs.worker import queue_work
-from tests.execution.effects.conftest import memory, notice, remembered, state
+from security.models import Persona, User
+from security.policy.limits import limit_create
+from security.policy.models import Usage
+from tests.execution.effects.conftest import cascade, memory, notice, remembered, state
 from tests.execution.fixtures import Declare
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,3 +51,44 @@ def test_no_change_is_lost(call: Callable[..., Any], declare: Declare, settings:
     kept = remembered()
     assert sorted(kept["long-term list"]) == list(range(RUNS))
     assert kept["working n"] == RUNS // 2
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_runs_whose_children_spend_of_the_same_quotas_crosswise_do_not_stop_each_other(
+    call: Callable[..., Any],
+    declare: Declare,
+    admin: User,
+    persona: Persona,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    counted: bool,
+) -> None:
+    for tool in ("fx_wrap", "fx_big"):
+        limit_create(by=admin, kind="quota", measure="calls", amount=99, window_s=86_400, tool=tool)
+    wrap = cascade("fx_wrap", arguments={"value": "'x'"})
+    big = cascade("fx_big", arguments={"size": "1"})
+    declare("fx_echo", effects=[wrap, big])
+    declare("fx_context", effects=[big, wrap])
+    if counted:  # the rows are there already
+        assert call("fx_wrap", {"value": "x"}).status_code == 200
+        assert call("fx_big", {"size": 1}).status_code == 200
+    submit = apply.child_submit
+
+    def slowly(child: Any) -> Run:
+        run = submit(child)
+        time.sleep(0.3)
+        return run
+
+    monkeypatch.setattr(apply, "child_submit", slowly)
+
+    def one(tool: str) -> int:
+        try:
+            return int(call(tool, {"value": 1} if tool == "fx_echo" else {}).status_code)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(one, ["fx_echo", "fx_context"])) == [200, 200]
+    assert "waits for the database" not in caplog.text
+    assert set(Usage.objects.values_list("used", flat=True)) == {3 if counted else 2}
+    assert Run.objects.filter(depth=1).count() == 4
