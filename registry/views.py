@@ -16,7 +16,7 @@ from registry.lint.providers import fits_of
 from registry.models import Tool
 from registry.parameters import parameters_of
 from registry.selectors import tool_assignments, tool_detail, tool_versions, tools_page
-from security.policy.selectors import pauses_of
+from security.policy.selectors import tool_policy
 from toolhub_sdk.lint.advice import advice_on
 from toolhub_sdk.package import CONTRACT
 
@@ -54,6 +54,7 @@ class ToolPage(ConsoleView):
         tool = tool_detail(name)
         version = tool.active
         definition = version.definition if version else {}
+        policy = tool_policy(tool.name, version.required_capabilities if version else ())
         return self.show(
             {
                 "tool": tool,
@@ -68,7 +69,8 @@ class ToolPage(ConsoleView):
                 "outputs": parameters_of(definition.get("outputSchema")),
                 "versions": tool_versions(tool),
                 "assignments": tool_assignments(tool),
-                "pauses": pauses_of(tool=tool.name),
+                "policy": policy,
+                "pauses": policy.pauses,
                 "curl": curl_line(settings.PUBLIC_URL, tool.name, example_arguments(definition)),
             }
         )

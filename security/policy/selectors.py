@@ -9,6 +9,7 @@ from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from core.errors import NotFound
+from security.capabilities import covers
 from security.facts import FlagFact, GrantFact, LimitFact, Policy, RestrictionFact, Standing
 from security.models import Persona
 from security.policy.models import Capability, Flag, FlaggedTool, Limit, Restriction, Tier
@@ -176,6 +177,32 @@ def pauses_of(persona: Persona | None = None, tool: str = "") -> list[Restrictio
         here |= Q(tool=tool)
     rows = restrictions_in_force().filter(here, is_pause=True)
     return list(rows.select_related("persona", "created_by"))
+
+
+@dataclasses.dataclass(frozen=True)
+class ToolPolicy:
+    """What holds for everybody who calls a tool: pauses, restrictions, the flag that it needs, limits."""
+
+    pauses: list[Restriction]
+    restrictions: list[Restriction]
+    flag: FlagFact | None
+    limits: list[LimitFact]
+
+
+def tool_policy(tool: str, required: Sequence[str]) -> ToolPolicy:
+    """The policy of a tool that needs these capabilities; three queries."""
+    book = PolicyBook([], [tool])
+    rows = [row for row in book.restriction_rows if not row.is_pause]
+    return ToolPolicy(
+        pauses=[row for row in book.restriction_rows if row.is_pause],
+        restrictions=[
+            row
+            for row in rows
+            if not row.capability or any(covers(row.capability, needed) for needed in required)
+        ],
+        flag=book.of(0, tool).flag,
+        limits=[limit_fact(row) for row in book.limit_rows],
+    )
 
 
 def tiers_page(filters: Mapping[str, str]) -> QuerySet[Tier]:

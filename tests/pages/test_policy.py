@@ -7,8 +7,10 @@ from django.test import Client
 
 from audit.models import Event
 from security.models import Persona, User
+from security.policy.limits import limit_create
 from security.policy.models import Restriction, Standing
-from security.policy.services import pause_begin
+from security.policy.services import pause_begin, restriction_create
+from security.policy.tiers import flag_create, flag_require
 
 Assign = Callable[[str], None]
 
@@ -75,3 +77,18 @@ def test_doors_are_shut_without_their_permission(
     assert others.post(f"/policy/{row.pk}/lift/").status_code == 404
     assert others.post("/personas/researcher/standing/", {"isolation": "strict"}).status_code == 404
     assert (Restriction.objects.count(), Standing.objects.count()) == (1, 0)
+
+
+def test_a_tools_page_says_what_policy_holds_for_everybody(
+    eyes: Client, admin: User, persona: Persona, published: None
+) -> None:
+    assert 'id="policy"' not in eyes.get("/tools/echo/").content.decode()
+    flag_require(by=admin, tool="echo", flag=flag_create(by=admin, name="beta"))
+    restriction_create(by=admin, tool="echo", reason="a leak")
+    restriction_create(by=admin, capability="file:delete", reason="of other tools")
+    limit_create(by=admin, tool="echo", kind="rate", measure="calls", amount=5, window_s=1)
+    page = eyes.get("/tools/echo/").content.decode()
+    assert "/policy/flags/beta/" in page
+    assert "a leak" in page
+    assert "of other tools" not in page
+    assert "5 calls a second" in page
