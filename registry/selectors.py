@@ -11,8 +11,9 @@ from core.errors import InvalidRequest, NotFound
 from registry.content import content_fact
 from registry.models import Assignment, Package, Tool, ToolVersion, VersionState
 from registry.versions import version_pick
-from security.decisions import Decision, decide
+from security.decisions import Decision, decide, standing_grants
 from security.facts import CallFacts, ContentFact, Policy, TokenState
+from security.four_eyes import four_eyes_hold
 from security.policy.selectors import PolicyBook
 from security.principals import PersonaPrincipal
 
@@ -173,8 +174,16 @@ def call_decide(
             content=found.content(arguments),
             asks=found.asks,
             approved=approved,
+            same_eyes=_same_eyes(principal, found.name),
         )
     )
+
+
+def _same_eyes(principal: PersonaPrincipal, tool: str) -> int:
+    """Who answers for the caller, while four eyes hold. Nobody looks where no grant of theirs approves."""
+    grants = standing_grants(tool, principal.grants)
+    own = any(grant.granted_by == principal.responsible_id for grant in grants)
+    return principal.responsible_id if own and four_eyes_hold() else 0
 
 
 def tools_page(filters: Mapping[str, str]) -> QuerySet[Tool]:

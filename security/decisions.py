@@ -280,14 +280,14 @@ def _approval(facts: CallFacts) -> Check:
         return _NO_APPROVAL
     if facts.approved:
         return Check("approval", "pass", f"Approved by {facts.approved}.")
-    standing, _ = _standing(facts)
+    standing, own = _standing(facts)
     if standing is not None:
         until = f" until {standing.expires_at:%Y-%m-%d %H:%M} UTC" if standing.expires_at else ""
         return Check("approval", "pass", f"Approved in advance by the grant of {standing.capability}{until}.")
     return Check(
         "approval",
         "ask",
-        f"A person has to approve the call: {', '.join(dict.fromkeys(why))}.",
+        f"A person has to approve the call: {', '.join(dict.fromkeys(why))}.{own}",
         "APPROVAL_REQUIRED",
         f"Approve it, or grant {APPROVED}:{facts.tool} to {facts.persona} until a time.",
         "who may approve calls",
@@ -299,10 +299,21 @@ def _wants_approval(grant: GrantFact) -> bool:
 
 
 def _standing(facts: CallFacts) -> tuple[GrantFact | None, str]:
-    """A grant that approves calls of the tool in advance; `*` and tiers are for what tools do."""
-    named = {f"{APPROVED}:{facts.tool}", f"{APPROVED}:*", APPROVED}
-    mine = tuple(grant for grant in facts.grants if grant.capability in named and not grant.tier)
-    return _held(f"{APPROVED}:{facts.tool}", replace(facts, grants=mine))
+    """A grant that approves calls of the tool in advance; or None, and which does not count by four eyes."""
+    mine = standing_grants(facts.tool, facts.grants)
+    needed = f"{APPROVED}:{facts.tool}"
+    other = tuple(grant for grant in mine if not facts.same_eyes or grant.granted_by != facts.same_eyes)
+    found, _ = _held(needed, replace(facts, grants=other))
+    own, _ = _held(needed, replace(facts, grants=mine))
+    if found is not None or own is None:
+        return found, ""
+    return None, f" The grant of {own.capability} is by who is responsible for the caller: it does not count."
+
+
+def standing_grants(tool: str, grants: Sequence[GrantFact]) -> tuple[GrantFact, ...]:
+    """What approves calls of the tool in advance by its name; `*` and tiers are for what tools do."""
+    named = {f"{APPROVED}:{tool}", f"{APPROVED}:*", APPROVED}
+    return tuple(grant for grant in grants if grant.capability in named and not grant.tier)
 
 
 _NO_CONTENT = Check("content", "pass", "No argument is checked for attacks.")

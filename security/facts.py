@@ -15,13 +15,14 @@ TokenState = Literal["valid", "expired", "revoked", "none"]
 class GrantFact:
     """A grant: capability, expiry (UTC; None for no end), and conditions on a call's arguments.
 
-    `tier` is the tier that brings it; empty for the persona's own.
+    `tier` is the tier that brings it; empty for the persona's own. `granted_by` is the person, 0 for nobody.
     """
 
     capability: str
     expires_at: datetime | None
     conditions: tuple[Condition, ...] = ()
     tier: str = ""
+    granted_by: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,3 +123,5 @@ class CallFacts:
     # Why the tool wants each call approved, and who approved this one; empty where neither is.
     asks: str = field(default="", kw_only=True)
     approved: str = field(default="", kw_only=True)
+    # The person whose grants do not approve in advance: who answers for the caller, while four eyes hold.
+    same_eyes: int = field(default=0, kw_only=True)

@@ -105,7 +105,10 @@ def grant_create(
 
 
 def _advance_check(by: User, persona: Persona, capability: str) -> None:
-    """Who is responsible for an agent does not approve its calls, in advance neither. Raises Denied."""
+    """Who is responsible for an agent does not approve its calls, in advance neither. Raises Denied.
+
+    Tells those early whom a token shows; the decision on each call holds for all (security/decisions.py).
+    """
     if capability.partition(":")[0] != APPROVED or not four_eyes_hold():
         return
     valid = Token.objects.filter(persona=persona, revoked_at=None, expires_at__gt=timezone.now())

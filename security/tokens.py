@@ -92,7 +92,7 @@ def principals_supposed(personas: Sequence[Persona]) -> list[PersonaPrincipal]:
 
 
 def _fact(row: Grant) -> GrantFact:
-    return GrantFact(row.capability, row.expires_at, tuple(row.conditions))
+    return GrantFact(row.capability, row.expires_at, tuple(row.conditions), granted_by=row.granted_by_id)
 
 
 def _principal(token: Token) -> PersonaPrincipal:
@@ -103,18 +103,19 @@ def grants_read(
     capabilities: Sequence[str] | None,
     expiries: Sequence[datetime | None] | None,
     conditions: Sequence[str] | None,
+    people: Sequence[int] | None,
 ) -> tuple[GrantFact, ...]:
     """Grants from the columns of a statement: conditions are canonical JSON, mostly `[]`."""
-    rows = zip(capabilities or (), expiries or (), conditions or (), strict=True)
+    rows = zip(capabilities or (), expiries or (), conditions or (), people or (), strict=True)
     return tuple(
-        GrantFact(name, ends, () if text == "[]" else tuple(json.loads(text))) for name, ends, text in rows
+        GrantFact(name, ends, () if text == "[]" else tuple(json.loads(text)), granted_by=person)
+        for name, ends, text, person in rows
     )
 
 
 def grants_of(persona_id: int) -> tuple[GrantFact, ...]:
     """All grants of a persona, expired ones, too."""
-    rows = Grant.objects.filter(persona_id=persona_id).values_list("capability", "expires_at", "conditions")
-    return tuple(GrantFact(name, ends, tuple(conditions)) for name, ends, conditions in rows)
+    return tuple(map(_fact, Grant.objects.filter(persona_id=persona_id)))
 
 
 def _of(persona: Persona, responsible: User, token_id: int | None) -> PersonaPrincipal:

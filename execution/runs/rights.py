@@ -23,6 +23,7 @@ RIGHTS = """
        (SELECT array_agg(g.capability ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
        (SELECT array_agg(g.expires_at ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
        (SELECT array_agg(g.conditions ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
+       (SELECT array_agg(g.granted_by_id ORDER BY g.id) FROM security_grant g WHERE g.persona_id = p.id),
        (SELECT json_agg(json_build_array(r.is_pause, r.persona_id IS NOT NULL, r.tool, r.capability, r.reason,
                                          b.username, r.expires_at) ORDER BY r.id)
           FROM policy_restriction r JOIN security_user b ON b.id = r.created_by_id
@@ -48,9 +49,9 @@ JOINS = """
 
 def rights_read(who: Who, version: ToolVersion, row: Sequence[Any]) -> tuple[PersonaPrincipal, ResolvedTool]:
     """The caller and the tool; `row` are the columns of RIGHTS."""
-    package, by_tool, by_package, capabilities, ends, conditions, restrictions, limits, *more = row
-    isolation, tier, tier_capabilities, tier_flags, flag, flag_state, *of_tool = more
-    grants = grants_read(capabilities, ends, conditions)
+    package, by_tool, by_package, *granted, restrictions, limits = row[:9]
+    isolation, tier, tier_capabilities, tier_flags, flag, flag_state, *of_tool = row[9:]
+    grants = grants_read(*granted)
     standing = Standing(isolation=isolation)
     if tier is not None:
         grants += grants_by_tier(tier, json.loads(tier_capabilities))

@@ -15,14 +15,17 @@ from execution.approvals.decide import approval_delegate, approval_deny, approva
 from execution.approvals.expiry import approvals_expire
 from execution.models import Approval, Run, RunEvent, Status
 from execution.runs.invariants import invariants_check
+from execution.runs.requests import CallRequest
 from execution.runs.services import run_cancel
 from execution.runs.worker import queue_work
+from execution.tries.services import run_try
 from registry.models import Package, Tool
 from registry.releases.overlay import tool_overlay_edit
+from registry.services import assignment_create
 from security.four_eyes import four_eyes_hold, four_eyes_switch
 from security.models import Grant, Persona, User
 from security.permissions import actor_of
-from security.services import grant_create, grant_revoke, persona_switch
+from security.services import grant_create, grant_revoke, persona_create, persona_switch, token_create
 from tests.execution.approvals.conftest import now_of
 from tests.execution.fixtures import Declare
 
@@ -230,6 +233,49 @@ def test_who_may_not_grant_approves_no_later_calls(asked: Ask, approver: User) -
 def test_who_is_responsible_approves_nothing_in_advance(asked: Ask, admin: User, persona: Persona) -> None:
     with pytest.raises(Denied, match="responsible for a token"):
         grant_create(by=admin, persona=persona, capability="approved:fx_echo", reason="mine")
+
+
+@pytest.mark.parametrize("capability", ["approved:fx_echo", "approved:*"])
+def test_what_one_granted_approves_none_of_the_calls_one_answers_for(
+    asked: Ask, client: Client, people: Any, persona: Persona, capability: str
+) -> None:
+    boss, other = (people(name, "security.add_grant", "security.add_token") for name in ("boss", "other"))
+    grant_create(by=boss, persona=persona, capability=capability, reason="before there was a token")
+
+    def status(by: User) -> int:
+        text = token_create(by=by, persona=persona, name="later")[1]
+        headers: dict[str, Any] = {"HTTP_AUTHORIZATION": f"Bearer {text}", "content_type": "application/json"}
+        # Twice: the second time the prepared statement finds the token.
+        for _ in range(2):
+            answer = client.post("/api/v1/tools/fx_echo/execute", {"arguments": {"value": 1}}, **headers)
+        return answer.status_code
+
+    assert status(boss) == 202
+    why = Approval.objects.latest("asked_at").why
+    assert f"The grant of {capability} is by who is responsible for the caller: it does not count." in why
+    assert status(other) == 200
+
+
+def test_nor_of_the_calls_one_tries(asked: Ask, admin: User) -> None:
+    persona = persona_create(by=admin, name="untold")
+    assignment_create(by=admin, persona=persona, tool=Tool.objects.get(name="fx_echo"))
+    asked()
+    grant_create(by=admin, persona=persona, capability="approved:fx_echo", reason="mine")
+    tried: dict[str, Any] = {
+        "by": admin,
+        "persona": persona,
+        "tool": "fx_echo",
+        "request": CallRequest({"value": 1}),
+    }
+    assert run_try(**tried).status == Status.AWAITING_APPROVAL
+    four_eyes_switch(by=admin, on=False)
+    run = run_try(**tried)
+    assert run.status == Status.PENDING
+    # The worker asks again.
+    four_eyes_switch(by=admin, on=True)
+    queue_work("default")
+    run.refresh_from_db()
+    assert (run.status, run.error["code"] if run.error else "") == ("failed", "APPROVAL_REQUIRED")
 
 
 def test_a_wildcard_of_capabilities_approves_nothing(
