@@ -65,6 +65,11 @@ class Redactor:
             text = pattern.sub(MARK, text)
         return text
 
+    def is_in(self, content: bytes) -> bool:
+        """Whether one of them is in a file."""
+        text = content.decode(errors="replace")
+        return self.text(text) != text
+
     def value(self, value: Any) -> Any:
         """A JSON value without them, also in names and numbers. The same object where none is in it."""
         if isinstance(value, str):

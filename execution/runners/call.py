@@ -74,6 +74,11 @@ class Call:
 Runner = Callable[[Call], Outcome]
 
 
+def unsaid(call: Call, said: Any) -> Any:
+    """A text or JSON value without what must not be told: for what is cut before the outcome is searched."""
+    return said if call.redactor is None else call.redactor.value(said)
+
+
 def call_of(run: Run, *, inline: bool, attempt: int) -> Call:
     """The call for a run's attempt."""
     return Call(

@@ -12,7 +12,7 @@ from core.http.errors import HttpFailed, HttpRefused
 from core.http.urls import Url, url_read
 from execution.models import Status
 from execution.runners.apart import run_apart
-from execution.runners.call import Call
+from execution.runners.call import Call, unsaid
 from execution.runners.judging import ended, given, timeout_error, tool_error
 from execution.runs.outcomes import Outcome
 from toolhub_sdk import ToolError
@@ -65,7 +65,10 @@ def _answer(call: Call) -> object:
     if not reply.complete:
         message = f"The server's answer has more than {call.max_output_bytes} bytes."
         raise ToolError("RESOURCE_EXCEEDED", message, recoverable=False)
-    return web_result(reply.status, reply.headers, reply.body)
+    body = reply.body
+    if reply.status >= 300:  # of which the beginning is told
+        body = str(unsaid(call, body.decode(errors="replace"))).encode()
+    return web_result(reply.status, reply.headers, body)
 
 
 def _url(request: WebRequest) -> Url:

@@ -15,7 +15,7 @@ from core.errors import error_object
 from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
 from execution.models import Status
 from execution.runners.bounds import limits_of
-from execution.runners.call import Call
+from execution.runners.call import Call, unsaid
 from execution.runners.dynamic import dynamic_run, schema_given
 from execution.runners.judging import (
     cancelled_error,
@@ -171,7 +171,7 @@ def _judge(lines: _Lines, call: Call, done: Finished, started_at: datetime) -> O
         made = read(call, said["result"], started_at=started_at, duration_ms=done.duration_ms)
         return remembered(call, made, said["memory"]) if "memory" in said else made
     if "error" in said:
-        return stopped(Status.FAILED, tool_error(call, error_read(said["error"])))
+        return stopped(Status.FAILED, tool_error(call, error_read(unsaid(call, said["error"]))))
     if said.get("cancelled"):
         return stopped(Status.CANCELLED, cancelled_error())
     if said.get("exceeded"):

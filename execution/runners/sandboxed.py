@@ -16,7 +16,7 @@ from execution.artefacts.services import files_view
 from execution.models import Status
 from execution.runners.admission import admission_check
 from execution.runners.bounds import limits_of, minimum_level, network_of
-from execution.runners.call import Call
+from execution.runners.call import Call, unsaid
 from execution.runners.folders import mounts_of, variables_of
 from execution.runners.judging import cancelled_error, ended, timeout_error
 from execution.runs.outcomes import ARTEFACTS_KEPT, NETWORK_REACHED, Outcome, failure
@@ -108,11 +108,12 @@ def held_outcome(
     _log_keep(call, done.log)
     outcome = _outcome(call, done, limits, started_at, judge)
     told: list[tuple[str, Mapping[str, Any]]] = []
+    files, kept_back = _files_kept(call, done)
     if done.reached:
         held["network"] = [each.as_dict() for each in done.reached]
         told.append((NETWORK_REACHED, {"hosts": held["network"]}))
-    if done.files:
-        held["artefacts"] = files_view(done.files)
+    if files:
+        held["artefacts"] = files_view(files)
         told.append((ARTEFACTS_KEPT, {"artefacts": held["artefacts"]}))
     return dataclasses.replace(
         outcome,
@@ -120,9 +121,20 @@ def held_outcome(
         resources=dict(done.resources),
         sandbox=held,
         told=told,
-        files=done.files,
-        warnings=(*outcome.warnings, *_skipped(done)),
+        files=files,
+        warnings=(*outcome.warnings, *_skipped(done), *kept_back),
     )
+
+
+def _files_kept(call: Call, done: Finished) -> tuple[list[tuple[str, bytes]], list[str]]:
+    """The files without those that hold what must not be told, and a warning where one does."""
+    hidden = call.redactor
+    if hidden is None:
+        return list(done.files), []
+    kept = [file for file in done.files if not any(map(hidden.is_in, (file[0].encode(), file[1])))]
+    left = len(done.files) - len(kept)
+    why = f"{left} of its files were left out: something in them must not be told."
+    return kept, [why] if left else []
 
 
 def _may_wait(launch: Launch) -> bool:
@@ -215,4 +227,6 @@ def exit_failed(call: Call, done: Finished, started_at: datetime) -> Outcome:
 def _log_keep(call: Call, said: bytes) -> None:
     """The end of what the tool printed, for the hub's log. Callers do not see it."""
     if said:
-        log.info("%s %s printed: %r", call.tool, call.run_id, said[-2000:].decode(errors="replace"))
+        # Before it is cut: half of a secret would not be found.
+        text = unsaid(call, said.decode(errors="replace"))
+        log.info("%s %s printed: %r", call.tool, call.run_id, text[-2000:])

@@ -217,6 +217,17 @@ def test_a_secret_goes_to_the_server_as_a_header_and_nowhere_else(
     assert "x-spare" not in got.headers
 
 
+def test_of_a_refusal_no_half_of_a_secret_is_told(
+    authorized: Package, server: Receiver, call: Call, admin: User
+) -> None:
+    config_change(by=admin, package=authorized, changes={"api_key": "hunter2-hunter2"})
+    server.answers = [says(b"x" * 490 + b"hunter2-hunter2", "text/plain", 403)]
+
+    error = call("web_key", {"id": "7"}).json()["error"]
+
+    assert error["details"] == {"status": 403, "answer": "x" * 490 + "[redacted]"}
+
+
 def test_a_secret_that_no_header_can_hold_is_never_sent_nor_told(
     authorized: Package, server: Receiver, call: Call, admin: User
 ) -> None:

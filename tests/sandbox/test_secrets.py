@@ -30,6 +30,15 @@ from typing import Any
 
 from toolhub_sdk import ToolContext, tool
 
+@tool(name="safe_files")
+def files(ctx: ToolContext) -> str:
+    """Leaves one file with its secret and one without."""
+    folder = Path("artefacts")
+    folder.mkdir()
+    (folder / "request.log").write_text("Authorization: Bearer " + ctx.secrets["api_key"])
+    (folder / "answer.txt").write_text("fine")
+    return "done"
+
 @tool(name="safe_py")
 def look(ctx: ToolContext) -> Any:
     """Where its secret can be seen."""
@@ -108,3 +117,14 @@ def test_a_tool_without_what_it_needs_is_not_started(safe_sh: Release) -> None:
     done = perform("safe_sh")
     assert (done.status, done.error and done.error["code"]) == (Status.FAILED, "NOT_CONFIGURED")
     assert done.sandbox is None
+
+
+def test_a_file_with_a_secret_in_it_is_left_out(db: None, admin: User) -> None:
+    runtime = {"type": "python", "entry": "safe"}
+    release = publish(manifest("safe-py", runtime, "safe_files", "files"), {"safe.py": PYTHON.encode()})
+    config_change(by=admin, package=release.package, changes={"api_key": KEY})
+    done = perform("safe_files")
+    assert done.data == "done", done.error
+    assert [name for name, _ in done.files] == ["answer.txt"]
+    assert KEY not in str(done.sandbox)
+    assert done.warnings == ("1 of its files were left out: something in them must not be told.",)

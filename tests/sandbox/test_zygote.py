@@ -1,8 +1,10 @@
 """A started Python that serves many calls: nothing passes from one to the next, and its death loses nothing."""
 
+import dataclasses
 import json
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from security.sandbox import warm
 from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.launch import Finished, Launch, Limits
 from security.sandbox.levels import Level
+from security.sandbox.run import Held
 from security.sandbox.supervisor import tree
 from tests.processes import wait_for
 
@@ -212,3 +215,30 @@ def test_one_that_dies_in_a_call_ends_that_call_once(time: int) -> None:
     assert began == [b"began two\n"], "it was not begun again"
     assert done.exit_code in {None, 137}
     assert done.how in {"exited", "killed"}
+
+
+def test_a_cancel_that_comes_after_a_call_s_end_is_not_the_next_one_s() -> None:
+    """The word waits in the supervisor's pipe until the next call is there to hear it."""
+    code = "import signal\nseen = []\nsignal.signal(signal.SIGTERM, lambda *_: seen.append(1))\n"
+    code += "print(sys.stdin.read(), len(seen), flush=True)\n"
+    launch = Launch(
+        argv=[interpreter(), "-I", "-S", "-c", f"import sys\n{code}"],
+        level=Level.ISOLATED,
+        mounts=interpreter_mounts(),
+        environment={"PATH": "/usr/bin:/bin"},
+        prepare="import json",
+        limits=Limits(),
+    )
+    held = Held(launch, lasts=True)
+    cancelled = threading.Event()
+    held.go(dataclasses.replace(launch, stdin=b"one"))
+    time.sleep(1.0)  # it has ended by now, and nobody has looked
+    cancelled.set()
+    first = held.finish(cancelled, None)
+    assert (first.how, first.stdout) == ("exited", b"one 0\n")
+    time.sleep(0.5)
+    assert held.is_alive
+    held.go(dataclasses.replace(launch, stdin=b"two"))
+    second = held.finish(threading.Event(), None)
+    held.close()
+    assert (second.how, second.asked, second.stdout) == ("exited", False, b"two 0\n")

@@ -126,7 +126,8 @@ class Watch:
             self._part(time.monotonic())
         elif word == GO:
             self._go()
-        elif word == CANCEL and self._asked is None:
+        elif word == CANCEL and self._asked is None and not self._parked:
+            # Before a call's own GO it is the call before that somebody still wanted to stop.
             self._ask("cancelled", time.monotonic())
 
     def _go(self) -> None:
