@@ -2,7 +2,7 @@
 
 from core.actors import Actor
 from core.errors import Denied
-from security.capabilities import held_by
+from security.capabilities import managers
 from security.models import User
 from security.permissions import actor_of, require
 from security.principals import PersonaPrincipal
@@ -24,17 +24,27 @@ def acting(by: By, permission: str, capability: str = MANAGE) -> Actor:
         require(by, permission)
         return actor_of(by)
     if isinstance(by, PersonaPrincipal):
-        if held_by(capability, by.capabilities_now()) is None:
-            raise Denied(
-                f"{by.persona} lacks the capability {capability}.",
-                code="CAPABILITY_MISSING",
-                suggestions=[f"Ask an admin to grant {capability} to {by.persona}."],
-            )
+        manager_check(by, capability)
         require(User.objects.get(pk=by.responsible_id), permission)
         return by.actor
     if by.kind != "system":
         raise Denied(f"{by.name} cannot manage the hub.")
     return by
+
+
+def manager_check(by: PersonaPrincipal, capability: str) -> None:
+    """Raises Denied unless an agent may manage what the capability names: by a grant of its own for it.
+
+    Neither `*` nor a tier gives that: both are for what tools do.
+    """
+    if not by.own_now().intersection(managers(capability)):
+        raise Denied(
+            f"{by.persona} lacks the capability {capability}.",
+            code="CAPABILITY_MISSING",
+            suggestions=[
+                f"Ask an admin to grant {capability} to {by.persona} by name; * and tiers do not count."
+            ],
+        )
 
 
 def own_check(by: By, *personas: int | None) -> None:
@@ -44,3 +54,9 @@ def own_check(by: By, *personas: int | None) -> None:
             f"{by.persona} does not change its own rights.",
             suggestions=["Let a person do it, or another persona that manages personas."],
         )
+
+
+def people_check(by: By) -> None:
+    """Raises Denied for an agent: what holds all of the hub, the agent too, is ended by a person."""
+    if isinstance(by, PersonaPrincipal):
+        raise Denied(f"{by.persona} does not end a pause of the hub.", suggestions=["Let a person end it."])

@@ -30,6 +30,11 @@ def holders(capability: str) -> tuple[str, ...]:
     return (*found, "*")
 
 
+def managers(capability: str) -> tuple[str, ...]:
+    """Every grant that lets an agent manage the hub by a `toolhub:` capability: `*` is for what tools do."""
+    return holders(capability)[:-1]
+
+
 def held_by(capability: str, granted: Iterable[str]) -> str | None:
     """The narrowest granted capability that holds this one, or None."""
     have = set(granted)

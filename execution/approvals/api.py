@@ -16,7 +16,7 @@ from execution.approvals.decide import approval_delegate, approval_deny, approva
 from execution.approvals.eyes import APPROVE
 from execution.approvals.selectors import approval_get, approval_view, approvals_waiting
 from registry.bodies import body_check
-from security.capabilities import held_by
+from security.acting import manager_check
 from security.models import User
 from security.permissions import require
 from security.principals import caller
@@ -29,12 +29,7 @@ PAGE = 50
 def _person(request: Request) -> User:
     """The person whom the agent acts for. Raises Denied."""
     principal = caller(request)
-    if held_by(APPROVALS, principal.capabilities_now()) is None:
-        raise Denied(
-            f"{principal.persona} lacks the capability {APPROVALS}.",
-            code="CAPABILITY_MISSING",
-            suggestions=[f"Ask an admin to grant {APPROVALS} to {principal.persona}."],
-        )
+    manager_check(principal, APPROVALS)
     person = User.objects.get(pk=principal.responsible_id)
     require(person, APPROVE)
     return person

@@ -8,7 +8,7 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, InvalidRequest
-from security.acting import PERSONAS, By, acting, own_check
+from security.acting import PERSONAS, By, acting, own_check, people_check
 from security.capabilities import is_capability
 from security.models import Persona, User
 from security.policy.models import Restriction, Standing
@@ -97,6 +97,8 @@ def restriction_lift(*, by: By, restriction: Restriction) -> None:
     """Ends a restriction or a pause; the next call sees it. Raises Denied."""
     actor = acting(by, "policy.delete_restriction", PERSONAS)
     own_check(by, restriction.persona_id)
+    if restriction.is_pause and restriction.persona_id is None and not restriction.tool:
+        people_check(by)
     with transaction.atomic():
         deleted, _ = Restriction.objects.filter(pk=restriction.pk).delete()
         if deleted:

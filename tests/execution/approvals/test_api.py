@@ -10,6 +10,7 @@ from django.test import Client
 from audit.models import Event
 from execution.models import Approval
 from security.models import User
+from security.policy.tiers import tier_change, tier_create, tier_set
 from security.services import grant_create, persona_create, token_create
 from tests.execution.approvals.conftest import now_of
 
@@ -92,6 +93,24 @@ def test_an_agent_without_the_capability_sees_nothing(asked: Ask, client: Client
     for path in ("", f"/{approval.pk}"):
         answer = client.get(f"/api/v1/approvals{path}", **headers)
         assert (answer.status_code, answer.json()["error"]["code"]) == (403, "CAPABILITY_MISSING")
+
+
+@pytest.mark.parametrize("capability", ["*", "toolhub", "toolhub:*"])
+def test_only_a_grant_by_name_lets_an_agent_decide(
+    asked: Ask, client: Client, people: Any, admin: User, capability: str
+) -> None:
+    asked()
+    persona = persona_create(by=admin, name="bot")
+    tier = tier_create(by=admin, name="pro")
+    tier_change(by=admin, tier=tier, capabilities=["toolhub"])
+    tier_set(by=admin, persona=persona, tier=tier)
+    _, text = token_create(
+        by=people("bo", "execution.approve_run", "security.add_token"), persona=persona, name="t"
+    )
+    headers: dict[str, Any] = {"HTTP_AUTHORIZATION": f"Bearer {text}"}
+    assert client.get("/api/v1/approvals", **headers).json()["error"]["code"] == "CAPABILITY_MISSING"
+    grant_create(by=admin, persona=persona, capability=capability, reason="r")
+    assert client.get("/api/v1/approvals", **headers).status_code == (403 if capability == "*" else 200)
 
 
 def test_a_caller_does_not_decide_on_its_own_calls(

@@ -12,8 +12,8 @@ from security.models import Grant, Persona, User
 from security.policy.catalogue import capabilities_note
 from security.policy.limits import limit_create
 from security.policy.models import Capability, Restriction
-from security.policy.services import restriction_create
-from security.policy.tiers import tier_create, tier_set
+from security.policy.services import pause_begin, restriction_create, restriction_lift
+from security.policy.tiers import tier_change, tier_create, tier_set
 from security.services import grant_create
 
 pytestmark = pytest.mark.django_db
@@ -38,14 +38,18 @@ def test_a_restriction_is_made_listed_and_lifted(
     assert call("echo", {"text": "a"}).status_code == 200
 
 
-def test_the_hub_is_paused_and_resumed(manage: Manage, call: Call, assign: Callable[[str], None]) -> None:
+def test_the_hub_is_paused_and_resumed(
+    manage: Manage, call: Call, assign: Callable[[str], None], admin: User
+) -> None:
     assign("echo")
     until = "2199-01-01T00:00:00+02:00"
     made = manage("POST", "pauses", reason="an incident", expires_at=until)
     assert made.status_code == 201
     assert call("echo", {"text": "a"}).json()["error"]["code"] == "PAUSED"
     assert manage("POST", "pauses", reason="again").status_code == 409
-    assert manage("DELETE", f"restrictions/{made.json()['id']}").status_code == 204
+    # The pause holds the agent, too: a person ends it.
+    assert manage("DELETE", f"restrictions/{made.json()['id']}").status_code == 403
+    restriction_lift(by=admin, restriction=Restriction.objects.get())
     assert call("echo", {"text": "a"}).status_code == 200
 
 
@@ -139,6 +143,8 @@ def test_the_catalogue_is_read_and_described(manage: Manage) -> None:
         ("PATCH", "personas/manager", {"isolation": ""}),
         ("PATCH", "tiers/pro", {"capabilities": ["*"]}),
         ("DELETE", "restrictions/{restriction}", {}),
+        ("DELETE", "restrictions/{paused}", {}),
+        ("DELETE", "restrictions/{hub}", {}),
         ("DELETE", "limits/{own}", {}),
         ("DELETE", "limits/{tiers}", {}),
     ],
@@ -151,6 +157,8 @@ def test_an_agent_does_not_change_its_own_rights(
     quota = {"by": admin, "kind": "quota", "measure": "calls", "amount": 5, "window_s": 60}
     rows = {
         "restriction": restriction_create(by=admin, persona=mine, capability="file", reason="r").pk,
+        "paused": pause_begin(by=admin, persona=mine, reason="r").pk,
+        "hub": pause_begin(by=admin, reason="r").pk,
         "own": limit_create(persona=mine, **quota).pk,
         "tiers": limit_create(tier=tier, **quota).pk,
     }
@@ -158,3 +166,21 @@ def test_an_agent_does_not_change_its_own_rights(
     refused = manage(method, path.format(**rows), **body)
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "PERMISSION_DENIED")
     assert Event.objects.exclude(kind__startswith="run.").count() == events
+
+
+@pytest.mark.parametrize(
+    "path", ["tiers", "restrictions", "limits", "flags", "capabilities/catalogue", "packages"]
+)
+def test_neither_a_wildcard_nor_a_tier_manages_the_hub(
+    client: Client, admin: User, persona: Persona, token_text: str, path: str
+) -> None:
+    tier = tier_create(by=admin, name="pro")
+    tier_change(by=admin, tier=tier, capabilities=["toolhub", "*"])
+    tier_set(by=admin, persona=persona, tier=tier)
+    grant_create(by=admin, persona=persona, capability="*", reason="all tools")
+    headers: dict[str, Any] = {"HTTP_AUTHORIZATION": f"Bearer {token_text}"}
+    refused = client.get(f"/api/v1/{path}", **headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "CAPABILITY_MISSING")
+    assert "* and tiers do not count" in refused.json()["error"]["suggestions"][0]
+    grant_create(by=admin, persona=persona, capability="toolhub:*", reason="manages")
+    assert client.get(f"/api/v1/{path}", **headers).status_code == 200
