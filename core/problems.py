@@ -5,14 +5,14 @@ from typing import Any
 
 import orjson
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, DataError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from core.errors import NotFound, RecordUnavailable, ToolHubError
+from core.errors import InvalidRequest, NotFound, RecordUnavailable, ToolHubError
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +57,12 @@ def as_toolhub_error(error: Exception) -> ToolHubError | None:
             return ToolHubError("The request is larger than 1 MiB.", code="TOO_LARGE")
         case SuspiciousOperation() | exceptions.APIException():
             return ToolHubError("The request could not be read.", code="NOT_JSON")
+        case DataError():
+            # Where nobody looked before: the same request would fail again.
+            log.warning("a value that the database does not take", exc_info=error)
+            return InvalidRequest(
+                "The record cannot hold a value: a text with NUL (U+0000), or a number too large."
+            )
         case DatabaseError() | InterfaceError():
             log.error("database error", exc_info=error)
             return RecordUnavailable(

@@ -89,7 +89,8 @@ def approval_delegate(*, by: User, approval_id: UUID, to: str, actor: Actor | No
 
     Raises NotFound, Denied, InvalidRequest, ToolHubError (409).
     """
-    person = User.objects.filter(username=to.strip(), is_active=True).first()
+    named = User.objects.filter(username=to.strip(), is_active=True)
+    person = named.first() if "\0" not in to else None
     if person is None:
         message = "There is nobody of this name who can sign in."
         raise InvalidRequest(message, errors=[{"pointer": "/to", "message": message}])

@@ -56,7 +56,16 @@ def _question(body: Any) -> str:
 def _call(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
     persona = persona_asked(by, body["persona"])
     simulate = own_simulate if persona.name == by.persona else call_simulate
-    return simulate(persona, body["tool"], request_supposed(body), known="arguments" in body).as_dict()
+    return simulate(persona, _named(body), request_supposed(body), known="arguments" in body).as_dict()
+
+
+def _named(body: Mapping[str, Any]) -> str:
+    """The tool's name. Raises InvalidRequest for one that no database takes."""
+    name: str = body["tool"]
+    if "\0" in name:
+        message = "No tool has a NUL in its name."
+        raise InvalidRequest(message, errors=[{"pointer": "/tool", "message": message}])
+    return name
 
 
 def _persona(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +81,7 @@ def _persona(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _tool(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
     asker_check(by)
-    tool = tool_detail(body["tool"])
+    tool = tool_detail(_named(body))
     rows = list(tool_callers(tool).filter(name__gt=_after(body))[: PAGE + 1])
     personas = [
         {"persona": row.persona.name, "version": row.version, **_verdict(row.decision)}

@@ -103,10 +103,11 @@ def _context_errors(context: Mapping[str, Any]) -> list[dict[str, str]]:
                     "message": f"Unknown. Known: {', '.join(CONTEXT_MEMBERS)}.",
                 }
             )
-        elif name != "project" and not (isinstance(value, str) and 1 <= len(value) <= 128):
-            errors.append(
-                {"pointer": f"/context/{name}", "message": "This must be a string of 1 to 128 characters."}
-            )
+        elif name != "project" and not (
+            isinstance(value, str) and 1 <= len(value) <= 128 and "\0" not in value
+        ):
+            message = "This must be a string of 1 to 128 characters, without NUL."
+            errors.append({"pointer": f"/context/{name}", "message": message})
     return errors
 
 

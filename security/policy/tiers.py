@@ -168,7 +168,8 @@ def _capabilities(names: Sequence[str]) -> list[str]:
 
 
 def _flags(names: Sequence[str]) -> list[str]:
-    known = set(Flag.objects.filter(name__in=list(names)).values_list("name", flat=True))
+    asked = [name for name in names if "\0" not in name]
+    known = set(Flag.objects.filter(name__in=asked).values_list("name", flat=True))
     return _items("flags", names, [name for name in names if name not in known], "no flag of this hub")
 
 

@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import pytest
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
+from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions
 
@@ -112,6 +112,7 @@ TRANSLATIONS: list[tuple[Exception, str, int]] = [
     (OperationalError("FATAL: password of /var/lib"), "RECORD_UNAVAILABLE", 503),
     (IntegrityError("UNIQUE"), "RECORD_UNAVAILABLE", 503),
     (DatabaseError("disk full"), "RECORD_UNAVAILABLE", 503),
+    (DataError("text with NUL in /var/lib"), "INVALID_REQUEST", 422),
     (InterfaceError("connection already closed"), "RECORD_UNAVAILABLE", 503),
 ]
 

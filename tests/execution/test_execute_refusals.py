@@ -171,6 +171,7 @@ BAD_MEMBERS = [
     ({"context": "s"}, "/context"),
     ({"context": {"session_id": ""}}, "/context/session_id"),
     ({"context": {"session_id": "x" * 129}}, "/context/session_id"),
+    ({"context": {"session_id": "a\0b"}}, "/context/session_id"),
     ({"context": {"agent_id": 7}}, "/context/agent_id"),
     ({"context": {"persona": "admin"}}, "/context/persona"),
     ({"context": {"a/b": "x"}}, "/context/a~1b"),

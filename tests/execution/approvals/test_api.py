@@ -72,6 +72,7 @@ def test_a_decision_is_told_by_the_agent_and_stands_for_the_person(asked: Ask, b
         ("approve", {"more": 1}, 422),
         ("approve", {"hours": 4, "reason": "x"}, 403),
         ("delegate", {"to": "nobody"}, 422),
+        ("delegate", {"to": "a\0b"}, 422),
         ("delegate", {"to": "admin"}, 403),
         ("delegate", [], 422),
     ],

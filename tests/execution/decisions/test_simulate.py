@@ -62,6 +62,12 @@ def test_an_agent_hears_nothing_of_a_tool_that_it_may_not_see(ask: Ask, publishe
     assert here["status"] == nowhere["status"] == 404
 
 
+@pytest.mark.parametrize("body", [{"persona": "researcher", "tool": "a\0b"}, {"tool": "a\0b"}])
+def test_a_tool_with_a_nul_is_told_where(ask: Ask, may_ask: None, body: dict[str, str]) -> None:
+    answer = ask(**body)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/tool")
+
+
 def test_who_may_ask_about_others_is_told_that_the_tool_is_not_assigned(
     ask: Ask, admin: User, published: None, may_ask: None
 ) -> None:

@@ -89,6 +89,7 @@ def test_what_is_in_use_is_not_deleted(manage: Manage, published: None) -> None:
     [
         ("POST", "tiers", {"name": "Pro"}, "/name"),
         ("POST", "tiers", {"name": "pro", "flags": ["none"]}, "/flags/0"),
+        ("POST", "tiers", {"name": "pro", "flags": ["a\0b"]}, "/flags/0"),
         ("POST", "tiers", {"name": "pro", "capabilities": ["a", "fil*"]}, "/capabilities/1"),
         ("POST", "tiers", {"name": "free"}, "/name"),
         ("POST", "flags", {"name": "beta", "state": "perhaps"}, "/state"),
