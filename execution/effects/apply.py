@@ -79,12 +79,8 @@ def _applying(plan: Plan, run: Run) -> Apply:
             _memory_change(plan, place)
         limits = [limit for child in plan.children for limit in child.checked.found.policy.limits]
         usage_lock(limits, run.persona_id, run.metered)
-        kept = {id(step) for step in plan.kept}
-        for step in plan.steps:
-            data = step.which.named()
-            if id(step) in kept:
-                data |= _carry_out(step, place, run)
-            event_next(locked, EFFECT_APPLIED, data)
+        for step in plan.kept:
+            event_next(locked, EFFECT_APPLIED, step.which.named() | _carry_out(step, place, run))
         if plan.fault:
             event_next(locked, EFFECT_FAILED, plan.fault.named())
         for step in plan.taken_back:

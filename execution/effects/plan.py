@@ -62,7 +62,7 @@ def _compensation(
 ) -> Compensation | None:
     """The call of the tool that an effect names for its rollback; it sees the value before the effect."""
     rollback = declared[step.which.index].get("rollback") if step.which.index >= 0 else None
-    if rollback is None:
+    if rollback is None or step.child:  # a run that was never submitted has done nothing
         return None
     at = (step.changes[0].scope, step.changes[0].key) if step.changes else None
     try:

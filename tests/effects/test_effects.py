@@ -56,7 +56,6 @@ def test_what_can_be_taken_back_is(perform: Perform, ask: Ask) -> None:
     events = ask("GET", f"runs/{told['metadata']['run_id']}/events")["events"]
     order = [(one["event"], one["data"]["description"][0]) for one in events if "effect" in one["data"]]
     assert order == [
-        ("EFFECT_APPLIED", "A"),
         ("EFFECT_APPLIED", "B"),
         ("EFFECT_FAILED", "C"),
         ("EFFECT_TAKEN_BACK", "A"),

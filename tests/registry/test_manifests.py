@@ -191,6 +191,13 @@ def test_a_missing_member_is_pointed_at(missing: str) -> None:
     assert len(problem.remedy) > 15
 
 
+def test_a_cascade_has_no_rollback() -> None:
+    place = f"{HERE}/effects/3/rollback"
+    (problem,) = manifest_problems(changed(place, {"tool": "unwarn"}))
+    assert (problem.pointer, problem.message) == (place, "'rollback' is not known here.")
+    assert "arguments" in problem.remedy
+
+
 @pytest.mark.parametrize(
     ("place", "value"),
     [

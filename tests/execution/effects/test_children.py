@@ -174,6 +174,16 @@ def test_an_effect_that_is_taken_back_calls_the_tool_that_undoes_it(perform: Per
     assert set(Run.objects.exclude(parent=None).values_list("status", flat=True)) == {"completed"}
 
 
+def test_a_cascade_that_was_taken_back_leaves_nothing_to_undo(perform: Perform) -> None:
+    # Manifests of before could have one; it is not published any more.
+    undo = {"tool": "fx_wrap", "arguments": {"value": "'undo'"}}
+    perform(
+        cascade("fx_echo", arguments={"value": "1"}, rollback=undo), memory("x", expression="result.missing")
+    )
+    assert Run.objects.filter(parent=None).count() == Run.objects.count() == 1
+    assert told() == [("FAILED", 2), ("TAKEN_BACK", 1)]
+
+
 def test_a_compensation_that_fails_is_told_and_the_rest_goes_on(perform: Perform) -> None:
     perform(
         memory("a", value=1, rollback={"tool": "fx_echo", "arguments": {"value": "1"}}),

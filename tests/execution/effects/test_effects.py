@@ -162,10 +162,8 @@ def test_a_failed_effect_takes_the_reversible_ones_back_in_reverse(
     assert (error["details"]["effect"], error["details"]["data"]) == (5, {"x": 1})
     assert why in error["details"]["reason"]
     assert told() == [
-        ("APPLIED", 1),
         ("APPLIED", 2),
         ("APPLIED", 3),
-        ("APPLIED", 4),
         ("FAILED", 5),
         ("TAKEN_BACK", 4),
         ("TAKEN_BACK", 1),
