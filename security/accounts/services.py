@@ -112,6 +112,7 @@ def person_leave(*, by: User, person: User, successor: User | None) -> dict[str,
 def person_return(*, by: User, person: User) -> None:
     """Lets a person sign in again; what was stopped stays stopped. Raises Denied."""
     require(by, CHANGE)
+    _may_touch(by, person)
     with transaction.atomic():
         if User.objects.filter(pk=person.pk, is_active=False).update(is_active=True):
             record(_entry("person.returned", by, person))

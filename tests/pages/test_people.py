@@ -168,6 +168,16 @@ def test_who_comes_back_has_nothing_of_what_was_stopped(theirs: User, admin: Use
     assert Event.objects.filter(kind="person.returned").count() == 1
 
 
+def test_a_role_brings_nobody_back_who_stands_above_all_roles(theirs: User, admin: User) -> None:
+    theirs.groups.set(Group.objects.filter(name="admin"))
+    above = User.objects.create_superuser("above", is_active=False)
+    with pytest.raises(Denied):
+        person_return(by=User.objects.get(pk=theirs.pk), person=above)
+    assert not User.objects.get(pk=above.pk).is_active
+    person_return(by=admin, person=above)
+    assert User.objects.get(pk=above.pk).is_active
+
+
 def test_everybody_sees_and_revokes_their_own_tokens(theirs: User, admin: User, persona: Persona) -> None:
     token_create(by=admin, persona=persona, name="somebody else's")
     theirs.groups.clear()
