@@ -32,7 +32,7 @@ from execution.runs.states import FINAL
 from execution.runs.worker import run_carry_out
 from registry.selectors import ResolvedTool
 from security.decisions import Check
-from security.policy.usage import LimitReached
+from security.policy.usage import LimitGone, LimitReached, limits_held
 from security.principals import PersonaPrincipal
 
 # Runners whose quick tools may be carried out in a web process.
@@ -73,14 +73,19 @@ def run_submit(
             return earlier
         try:
             # A hook is no call yet.
-            run = _carry_out(accepted, manner, None if request.hook else checked.decision.asks)
+            run: Run | None = _carry_out(accepted, manner, None if request.hook else checked.decision.asks)
         except IntegrityError:
             # Of many equal calls at once one wins the key; the others return its run.
             if key and (winner := _earlier_run(accepted)):
                 return winner
             raise
+        except LimitGone:
+            run = None
         except LimitReached as reached:
             raise limit_denied(principal, checked.found, request, reached.told) from reached
+    if run is None:
+        # A limit was taken away meanwhile, and nothing was written: what holds now decides.
+        return run_submit(principal=principal, name=name, request=request, manner=manner, key=key)
     RUNS.labels("inline" if run.inline else "queued").inc()
     return run
 
@@ -112,11 +117,13 @@ def _earlier_run(accepted: Accepted) -> Run | None:
 
 def _carry_out(accepted: Accepted, manner: Manner, asks: Check | None) -> Run:
     if asks is not None:
-        return approval_ask(accepted, asks)
+        with limits_held(accepted.limits):
+            return approval_ask(accepted, asks)
     version = accepted.version
     quick = accepted.bounds.timeout_ms <= min(manner.wait_s * 1000, settings.INLINE_MAX_MS)
     if not settings.INLINE or manner.detached or not quick or version.runner not in INLINE_RUNNERS:
-        return accept_pending(accepted, inline=False)
+        with limits_held(accepted.limits):
+            return accept_pending(accepted, inline=False)
     harmless = version.is_pure and not version.uses_network and not accepted.request.callback_url
     # What has more to do when it ends needs a row that can wait.
     harmless = harmless and not version.extras and not version.takes_config
@@ -125,7 +132,9 @@ def _carry_out(accepted: Accepted, manner: Manner, asks: Check | None) -> Run:
     if version.runner == "builtin" and harmless and not counted:
         run = accepted.run(inline=True)
         return accept_finished(accepted, run, call_run(call_of(run, inline=True, attempt=1)))
-    run, lease = _accept_begun(accepted)
+    # No longer than this: what comes then has begun, and is not done again.
+    with limits_held(accepted.limits):
+        run, lease = _accept_begun(accepted)
     if lease and run_carry_out(lease, inline=True) and lease.run.status in FINAL:
         return lease.run
     return Run.objects.select_related("tool_version").get(pk=run.pk)

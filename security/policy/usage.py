@@ -5,17 +5,18 @@ begins with the first call after the one before was over. The database's row loc
 all processes, and what is rolled back was never counted.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.db.models import F
 from django.utils import timezone
 
 from security.facts import LimitFact, Policy
-from security.policy.models import Usage
+from security.policy.models import Limit, Usage
 
 _NOW = {"postgresql": "statement_timestamp()", "sqlite": "%s"}
 _SPEND = """
@@ -44,6 +45,10 @@ class LimitReached(Exception):
     def __init__(self, told: tuple[LimitFact, ...]) -> None:
         super().__init__("A limit is used up.")
         self.told = told
+
+
+class LimitGone(Exception):
+    """A limit was taken away since it was read; nothing was written."""
 
 
 def limits_spend(limits: Sequence[LimitFact], persona_id: int) -> None:
@@ -83,6 +88,20 @@ def usage_lock(
     ids, whose = zip(*sorted(rows), strict=True)
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, [list(ids), list(whose)])
+
+
+@contextlib.contextmanager
+def limits_held(limits: Sequence[LimitFact]) -> Iterator[None]:
+    """Raises LimitGone for an IntegrityError within it, where a limit was taken away meanwhile.
+
+    Outside of the transaction that spends: databases look at its end.
+    """
+    try:
+        yield
+    except IntegrityError as error:
+        if Limit.objects.filter(pk__in=[limit.id for limit in limits]).count() < len(limits):
+            raise LimitGone("A limit was taken away.") from error
+        raise
 
 
 def _full(limit: LimitFact) -> LimitFact:

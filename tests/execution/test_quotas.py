@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from audit.models import Event
 from execution.models import Run, Status
-from execution.runs import hotpath
+from execution.runs import hotpath, services
 from execution.runs.worker import queue_work
 from registry.models import Package, Tool
 from security.models import Persona, User
-from security.policy.limits import limit_create
+from security.policy.limits import limit_create, limit_delete
 from security.policy.models import Limit, Usage
 from security.policy.tiers import tier_create, tier_set
 from security.services import persona_create
@@ -218,3 +218,42 @@ def test_of_many_calls_at_once_exactly_so_many_pass(
         thread.join()
     assert sorted(statuses) == [200] * 7 + [429] * 29
     assert Run.objects.count() == Usage.objects.get().used == 7
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("left", [0, 1])
+@pytest.mark.parametrize("prefer", ["wait=5", "respond-async"])
+def test_where_a_limit_is_taken_away_meanwhile_what_holds_now_decides(
+    way: None,
+    call: Call,
+    fx: Package,
+    admin: User,
+    persona: Persona,
+    monkeypatch: pytest.MonkeyPatch,
+    prefer: str,
+    left: int,
+) -> None:
+    limit = quota(admin, 10, persona=persona)
+    carry_out = services._carry_out
+
+    def gone(*args: Any) -> Run:
+        if Limit.objects.filter(pk=limit.pk).exists():
+            quota(admin, 1, persona=persona)
+            if not left:
+                Usage.objects.create(
+                    limit=Limit.objects.latest("pk"),
+                    whose=persona.pk,
+                    used=1,
+                    most=1,
+                    ends_at=timezone.now() + timedelta(days=1),
+                )
+            limit_delete(by=admin, limit=limit)
+        return carry_out(*args)
+
+    monkeypatch.setattr(services, "_carry_out", gone)
+    answer = call("fx_echo", {"value": 1}, HTTP_PREFER=prefer)
+    taken = 200 if prefer == "wait=5" else 202
+    assert answer.status_code == (taken if left else 429), answer.content
+    assert Run.objects.count() == left
+    assert Event.objects.filter(kind__in=["run.accepted", "run.refused"]).count() == 1
+    assert [row.used for row in Usage.objects.all()] == [1]
