@@ -55,8 +55,10 @@ def _question(body: Any) -> str:
 
 def _call(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
     persona = persona_asked(by, body["persona"])
-    simulate = own_simulate if persona.name == by.persona else call_simulate
-    return simulate(persona, _named(body), request_supposed(body), known="arguments" in body).as_dict()
+    name, request, known = _named(body), request_supposed(body), "arguments" in body
+    if persona.name == by.persona:
+        return own_simulate(persona, name, request, known=known, responsible_id=by.responsible_id).as_dict()
+    return call_simulate(persona, name, request, known=known).as_dict()
 
 
 def _named(body: Mapping[str, Any]) -> str:

@@ -85,13 +85,15 @@ def asker_check(by: By) -> None:
     acting(by, "security.view_persona", PERSONAS)
 
 
-def call_simulate(persona: Persona, name: str, request: CallRequest, *, known: bool = True) -> Simulated:
+def call_simulate(
+    persona: Persona, name: str, request: CallRequest, *, known: bool = True, responsible_id: int = 0
+) -> Simulated:
     """What a call of the tool by the persona, with a valid token, would lead to now.
 
-    Where the arguments are not `known` yet, conditions on them count as met. Raises NotFound for a tool
-    or version that does not exist.
+    Where the arguments are not `known` yet, conditions on them count as met. `responsible_id` is who answers
+    for the call, where that is known. Raises NotFound for a tool or version that does not exist.
     """
-    principal = principal_supposed(persona)
+    principal = dataclasses.replace(principal_supposed(persona), responsible_id=responsible_id)
     found = tool_resolve(name, persona.pk, request.version)
     found = dataclasses.replace(found, policy=policy_told(found.policy, persona.pk))
     decision = call_decide(principal, found, arguments=request.arguments if known else None)
@@ -110,10 +112,12 @@ def call_simulate(persona: Persona, name: str, request: CallRequest, *, known: b
     return Simulated(persona.name, found.name, found.version.version, decision, refusal, warnings)
 
 
-def own_simulate(persona: Persona, name: str, request: CallRequest, *, known: bool = True) -> Simulated:
+def own_simulate(
+    persona: Persona, name: str, request: CallRequest, *, known: bool = True, responsible_id: int = 0
+) -> Simulated:
     """As `call_simulate` for the agent itself: a tool that it may not see is like one that does not exist."""
     try:
-        found = call_simulate(persona, name, request, known=known)
+        found = call_simulate(persona, name, request, known=known, responsible_id=responsible_id)
     except ToolHubError as error:
         return Simulated(persona.name, name, None, None, error)
     if found.refusal and found.refusal.code == "TOOL_NOT_FOUND":

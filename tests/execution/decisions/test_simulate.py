@@ -7,7 +7,8 @@ import pytest
 
 from audit.models import Event
 from execution.models import Run
-from security.models import Persona, User
+from registry.models import Tool
+from security.models import Grant, Persona, User
 from security.services import grant_create, persona_create, persona_switch
 
 pytestmark = pytest.mark.django_db
@@ -60,6 +61,20 @@ def test_an_agent_hears_nothing_of_a_tool_that_it_may_not_see(ask: Ask, publishe
         assert answer["decision"] is None
         assert answer["error"]["message"] == f"There is no tool {name!r} for this caller."
     assert here["status"] == nowhere["status"] == 404
+
+
+def test_an_agent_hears_that_four_eyes_hold_against_a_grant_in_advance(
+    ask: Ask, assign: Assign, admin: User, persona: Persona
+) -> None:
+    assign("echo")
+    Tool.objects.filter(name="echo").update(asks_approval=True)
+    other = User.objects.create_user("other")
+    Grant.objects.create(persona=persona, capability="approved:echo", reason="r", granted_by=other)
+    assert ask(persona="researcher", tool="echo", arguments={"text": "hi"}).json()["status"] == 200
+    Grant.objects.update(granted_by=admin)
+    answer = ask(persona="researcher", tool="echo", arguments={"text": "hi"}).json()
+    assert (answer["allowed"], answer["status"]) == (True, 202)
+    assert "it does not count" in answer["decision"]["checks"][-1]["reason"]
 
 
 @pytest.mark.parametrize("body", [{"persona": "researcher", "tool": "a\0b"}, {"tool": "a\0b"}])
