@@ -10,7 +10,7 @@ from execution.effects.plan import plan_make
 from execution.effects.steps import OWN, Changed, Compensation, Failed, Plan, Step
 from execution.memory.events import session_event_add
 from execution.memory.places import Place, place_of
-from execution.memory.store import memory_read, same, spaces_lock, value_put
+from execution.memory.store import memory_read, same, session_touch, spaces_lock, value_put
 from execution.models import EFFECT_FAILED as EFFECT
 from execution.models import Run, Status
 from execution.runs.events import (
@@ -75,6 +75,9 @@ def _applying(plan: Plan, run: Run) -> Apply:
     place = place_of(run.persona_id, run.request)
 
     def apply(locked: Run) -> None:
+        # One order everywhere: the session, its memory, then what is counted.
+        if any(step.notice for step in plan.kept):
+            session_touch(place)
         if plan.scopes:
             _memory_change(plan, place)
         limits = [limit for child in plan.children for limit in child.checked.found.policy.limits]

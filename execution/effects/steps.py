@@ -94,7 +94,8 @@ class Plan:
     @property
     def children(self) -> list[Child]:
         """The runs that are to be submitted."""
-        return [one.child for one in (*self.kept, *self.compensations) if one.child]
+        found = [step.child for step in self.kept] + [one.child for one in self.compensations]
+        return [child for child in found if child]
 
     @property
     def scopes(self) -> set[str]:

@@ -53,22 +53,31 @@ def test_no_change_is_lost(call: Callable[..., Any], declare: Declare, settings:
     assert kept["working n"] == RUNS // 2
 
 
+WRAP, BIG = cascade("fx_wrap", arguments={"value": "'x'"}), cascade("fx_big", arguments={"size": "1"})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [([WRAP, BIG], [BIG, WRAP]), ([WRAP, BIG, notice("done")], [state("n", "increment"), WRAP, BIG])],
+)
 @pytest.mark.parametrize("counted", [False, True])
-def test_runs_whose_children_spend_of_the_same_quotas_crosswise_do_not_stop_each_other(
+def test_runs_whose_effects_need_the_same_rows_crosswise_do_not_stop_each_other(
     call: Callable[..., Any],
     declare: Declare,
     admin: User,
     persona: Persona,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
+    one: list[dict[str, Any]],
+    other: list[dict[str, Any]],
     counted: bool,
+    settings: Any,
 ) -> None:
+    settings.SESSION_RUNS_MAX = 0
     for tool in ("fx_wrap", "fx_big"):
         limit_create(by=admin, kind="quota", measure="calls", amount=99, window_s=86_400, tool=tool)
-    wrap = cascade("fx_wrap", arguments={"value": "'x'"})
-    big = cascade("fx_big", arguments={"size": "1"})
-    declare("fx_echo", effects=[wrap, big])
-    declare("fx_context", effects=[big, wrap])
+    declare("fx_echo", effects=one)
+    declare("fx_context", effects=other)
     if counted:  # the rows are there already
         assert call("fx_wrap", {"value": "x"}).status_code == 200
         assert call("fx_big", {"size": 1}).status_code == 200
@@ -81,14 +90,14 @@ def test_runs_whose_children_spend_of_the_same_quotas_crosswise_do_not_stop_each
 
     monkeypatch.setattr(apply, "child_submit", slowly)
 
-    def one(tool: str) -> int:
+    def perform(tool: str) -> int:
         try:
             return int(call(tool, {"value": 1} if tool == "fx_echo" else {}).status_code)
         finally:
             connections.close_all()
 
     with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(one, ["fx_echo", "fx_context"])) == [200, 200]
+        assert list(pool.map(perform, ["fx_echo", "fx_context"])) == [200, 200]
     assert "waits for the database" not in caplog.text
     assert set(Usage.objects.values_list("used", flat=True)) == {3 if counted else 2}
     assert Run.objects.filter(depth=1).count() == 4
