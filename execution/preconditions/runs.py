@@ -13,8 +13,8 @@ from execution.runs.gates import rights_of
 from execution.runs.outcomes import Outcome
 
 
-def preconditions_hold(lease: Lease) -> Outcome | None:
-    """Checks them before the first attempt; the outcome of a run that may not go on, else None.
+def preconditions_kept(lease: Lease) -> bool:
+    """Checks them before the first attempt. False when the lease was lost meanwhile: nothing may start.
 
     The lease's run has the answer then. Later attempts go by the answer of the first.
     """
@@ -23,9 +23,15 @@ def preconditions_hold(lease: Lease) -> Outcome | None:
         rights = rights_of(run)
         principal = rights[0] if rights else None
         answer = preconditions_check(run.tool_version, run.persona_id, principal, run.arguments, run.request)
-        _keep(lease, answer)
+        if not _keep(lease, answer):
+            return False
         run.preconditions = answer
-    if run.preconditions["can_proceed"]:
+    return True
+
+
+def preconditions_refusal(run: Run) -> Outcome | None:
+    """The outcome of a run that may not go on by the answer that it has, else None."""
+    if run.preconditions is None or run.preconditions["can_proceed"]:
         return None
     failed = failed_descriptions(run.preconditions)
     error = error_object(
@@ -38,12 +44,14 @@ def preconditions_hold(lease: Lease) -> Outcome | None:
     return Outcome(Status.FAILED, now, now, 0.0, error=error)
 
 
-def _keep(lease: Lease, answer: dict[str, object]) -> None:
+def _keep(lease: Lease, answer: dict[str, object]) -> bool:
     with transaction.atomic():
         mine = Run.objects.filter(pk=lease.run.pk, lease_token=lease.token, status=Status.RUNNING)
-        if mine.update(preconditions=answer):
-            told = {"passed": answer["passed"], "failed": failed_descriptions(answer)}
-            event_add(lease.run.pk, PRECONDITIONS_CHECKED, told)
+        if not mine.update(preconditions=answer):
+            return False
+        told = {"passed": answer["passed"], "failed": failed_descriptions(answer)}
+        event_add(lease.run.pk, PRECONDITIONS_CHECKED, told)
+    return True
 
 
 def _reasons(run: Run) -> list[str]:

@@ -7,7 +7,7 @@ from execution.memory.changes import memory_given
 from execution.memory.places import place_of
 from execution.models import Status
 from execution.preconditions.check import failed_descriptions
-from execution.preconditions.runs import preconditions_hold
+from execution.preconditions.runs import preconditions_kept, preconditions_refusal
 from execution.runners import call_run
 from execution.runners.call import call_of
 from execution.runs.begin import begin_next
@@ -51,7 +51,10 @@ def run_carry_out(lease: Lease, *, inline: bool = False) -> bool:
         # A hook is no call of the tool: nothing comes before it or after.
         extras = frozenset[str]() if "hook" in lease.run.request else lease.run.tool_version.extras
         if "preconditions" in extras:
-            refusal = preconditions_hold(lease)
+            if not preconditions_kept(lease):
+                log.warning("run %s: the lease was lost before the tool began", lease.run.pk)
+                return False
+            refusal = preconditions_refusal(lease.run)
             if refusal is not None:
                 return run_finish(lease, refusal, final=True)
             call.degraded = failed_descriptions(lease.run.preconditions)

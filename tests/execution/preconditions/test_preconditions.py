@@ -1,5 +1,6 @@
 """Preconditions: five types, critical or not, checked once before the first attempt, told in run and validate."""
 
+import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ from django.utils import timezone
 from execution.memory.places import Place
 from execution.memory.services import memory_put
 from execution.models import Run, RunEvent, Status
+from execution.preconditions import runs
 from execution.preconditions.models import Resource
 from execution.preconditions.resources import resource_add, resource_remove, resource_switch
 from execution.runs.begin import begin_next
@@ -293,6 +295,30 @@ def test_they_are_checked_once_before_the_first_of_several_attempts(
         resource_switch(by=admin, resource=resource, is_up=is_up)
     assert Run.objects.get().status == Status.COMPLETED
     assert RunEvent.objects.filter(kind="PRECONDITIONS_CHECKED").count() == 1
+
+
+def test_where_the_lease_is_lost_while_they_are_checked_the_tool_does_not_begin(
+    call: Call, declare: Declare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declare("fx_count", preconditions=[needs("custom", expression="true")])
+    file = tmp_path / "f"
+    call("fx_count", {"file": str(file)}, HTTP_PREFER="respond-async")
+    Run.objects.update(due_at=Now() - timedelta(seconds=1))
+
+    def then_taken(*given: Any) -> Any:
+        Run.objects.update(lease_token=uuid.uuid4())
+        return check(*given)
+
+    check = runs.preconditions_check
+    monkeypatch.setattr(runs, "preconditions_check", then_taken)
+    begun = begin_next("default")
+    assert begun
+    assert begun.lease
+    assert run_carry_out(begun.lease) is False
+    assert not file.exists()
+    run = Run.objects.get()
+    assert (run.status, run.preconditions) == (Status.RUNNING, None)
+    assert not RunEvent.objects.filter(kind="PRECONDITIONS_CHECKED").exists()
 
 
 def test_a_failed_precondition_is_not_retried(call: Call, declare: Declare, tmp_path: Path) -> None:
