@@ -29,6 +29,15 @@ Apply = Callable[[Run], None]
 Write = Callable[[Outcome, Apply], bool]
 
 
+class Follows(Exception):
+    """Something follows from the outcome of a run that is locked: it is worked out before its transaction."""
+
+    def __init__(self, run: Run, outcome: Outcome) -> None:
+        super().__init__(str(run.pk))
+        self.run = run
+        self.outcome = outcome
+
+
 def has_effects(run: Run, outcome: Outcome) -> bool:
     """Whether something may follow from the outcome beside itself."""
     if "hook" in run.request:  # it was no call of the tool
@@ -54,6 +63,22 @@ def effects_write(run: Run, outcome: Outcome, write: Write) -> bool:
             tries += 1
             if tries >= TRIES:
                 failed[plan.steps[0].which.index] = "Others changed the same memory again and again."
+
+
+def effects_follow(outcome: Outcome, write: Write) -> bool:
+    """Writes the outcome of a run that nobody holds, with its effects where an attempt of it was begun.
+
+    Only its locked row tells whether one was: so `write` is tried without effects first.
+    """
+
+    def ask(locked: Run) -> None:
+        if locked.attempt and has_effects(locked, outcome):
+            raise Follows(locked, outcome)
+
+    try:
+        return write(outcome, ask)
+    except Follows as follows:
+        return effects_write(follows.run, outcome, write)
 
 
 def outcome_of(plan: Plan, outcome: Outcome) -> Outcome:

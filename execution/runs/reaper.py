@@ -1,7 +1,9 @@
 """Reaping: what becomes of a run whose lease is over."""
 
+import functools
 import logging
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
@@ -9,13 +11,14 @@ from django.db.models.functions import Now
 
 from core.clock import lease_boot, lease_now
 from core.failpoints import failpoint
+from execution.effects.apply import Apply, Follows, effects_write, has_effects
 from execution.models import Attempt, Run, Status
 from execution.retry.judge import attempts_repeated
 from execution.runs.bells import ring
 from execution.runs.events import LEASE_LOST, RETRY, event_add
 from execution.runs.finish import outcome_write
 from execution.runs.notices import run_wake
-from execution.runs.outcomes import failure
+from execution.runs.outcomes import Outcome, failure
 from execution.runs.states import transition
 
 log = logging.getLogger(__name__)
@@ -32,24 +35,34 @@ def runs_reap() -> int:
     """Takes runs from lost workers; returns how many. At most 100 a call."""
     reaped = 0
     for run_id in list(_over().values_list("pk", flat=True)[:BATCH]):
-        with transaction.atomic():
-            postgres = connection.vendor == "postgresql"
-            run = (
-                _over()
-                .select_related("tool_version")
-                .select_for_update(skip_locked=postgres, of=("self",) if postgres else ())
-                .filter(pk=run_id)
-                .first()
-            )
-            if run is not None:
-                _reap(run)
-                reaped += 1
-                failpoint("reap.before")
-        failpoint("reap.after")
+        try:
+            reaped += _reap_this(run_id)
+        except Follows as follows:
+            reaped += effects_write(follows.run, follows.outcome, functools.partial(_reap_this, run_id))
     return reaped
 
 
-def _reap(run: Run) -> None:
+def _reap_this(run_id: UUID, outcome: Outcome | None = None, apply: Apply | None = None) -> bool:
+    """Takes one run from its worker; false where somebody was first. `outcome` and what `apply` does are for
+    a run that ends. Raises Follows where it has to be worked out first.
+    """
+    with transaction.atomic():
+        postgres = connection.vendor == "postgresql"
+        run = (
+            _over()
+            .select_related("tool_version")
+            .select_for_update(skip_locked=postgres, of=("self",) if postgres else ())
+            .filter(pk=run_id)
+            .first()
+        )
+        if run is not None:
+            _reap(run, outcome, apply)
+            failpoint("reap.before")
+    failpoint("reap.after")
+    return run is not None
+
+
+def _reap(run: Run, outcome: Outcome | None, apply: Apply | None) -> None:
     attempt = Attempt.objects.get(run=run, number=run.attempt)
     Attempt.objects.filter(pk=attempt.pk).update(status="lost", finished_at=Now())
     event_add(run.pk, LEASE_LOST, {"attempt": run.attempt, "worker": attempt.worker})
@@ -59,8 +72,13 @@ def _reap(run: Run) -> None:
         run_wake(run.pk)
         log.error("run %s of %s: outcome unknown", run.pk, run.tool)
     elif (lost := run.attempt - attempts_repeated(run)) >= ATTEMPTS_MAX:
-        outcome = failure("WORKER_LOST", f"The worker died in each of {lost} attempts.", at=datetime.now(UTC))
-        outcome_write(run.pk, run.lease_token, source=Status.RUNNING, who="reaper", outcome=outcome)
+        if outcome is None:
+            said = f"The worker died in each of {lost} attempts."
+            outcome = failure("WORKER_LOST", said, at=datetime.now(UTC))
+            if has_effects(run, outcome):
+                raise Follows(run, outcome)
+        mine = run.pk, run.lease_token
+        outcome_write(*mine, source=Status.RUNNING, who="reaper", outcome=outcome, apply=apply)
     else:
         # A lost run of a web process goes to the workers.
         changes = {

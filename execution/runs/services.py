@@ -16,6 +16,7 @@ from core.failpoints import failpoint
 from core.metrics import RUNS
 from execution.approvals.ask import approval_ask
 from execution.approvals.expiry import approval_close
+from execution.effects.apply import Apply, effects_follow
 from execution.models import IdempotencyKey, Run, Status, Verdict
 from execution.runners import call_run
 from execution.runners.call import call_of
@@ -25,7 +26,7 @@ from execution.runs.checks import Refuse, call_check, key_check, limit_denied
 from execution.runs.claim import Lease
 from execution.runs.events import CANCEL_ASKED, event_add
 from execution.runs.finish import outcome_write
-from execution.runs.outcomes import failure
+from execution.runs.outcomes import Outcome, failure
 from execution.runs.refusals import refusal_record
 from execution.runs.requests import CallRequest, at_once_of
 from execution.runs.states import FINAL
@@ -160,8 +161,14 @@ def _accept_begun(accepted: Accepted) -> tuple[Run, Lease | None]:
 def run_cancel(*, by: Actor, run: Run) -> bool:
     """Asks a run to stop. True when it will, or has; false when there is nothing left to stop.
 
-    One that waits ends at once. One that runs is told by its worker's next beat.
+    One that waits ends at once, with its effects where an attempt was begun. One that runs is told by its
+    worker's next beat.
     """
+    outcome = failure("CANCELLED", f"Cancelled by {by.name}.", at=timezone.now(), status=Status.CANCELLED)
+    return effects_follow(outcome, functools.partial(_cancel, by, run))
+
+
+def _cancel(by: Actor, run: Run, outcome: Outcome, apply: Apply) -> bool:
     with transaction.atomic():
         here = Run.objects.filter(pk=run.pk)
         # A run whose outcome is unknown has nothing left to stop: a person resolves it.
@@ -172,10 +179,8 @@ def run_cancel(*, by: Actor, run: Run) -> bool:
         event_add(run.pk, CANCEL_ASKED, {"by": by.name})
         record(Entry("run.cancel_asked", by, "tool", run.tool, {}, run.pk))
         approval_close(run, Verdict.WITHDRAWN, by)
+        write = functools.partial(outcome_write, run.pk, None, who="caller", outcome=outcome, actor=by)
         for waiting in (Status.AWAITING_APPROVAL, Status.PENDING, Status.WAITING_RETRY):
-            outcome = failure(
-                "CANCELLED", f"Cancelled by {by.name}.", at=timezone.now(), status=Status.CANCELLED
-            )
-            if outcome_write(run.pk, None, source=waiting, who="caller", outcome=outcome, actor=by):
+            if write(source=waiting, apply=apply):
                 break
     return True

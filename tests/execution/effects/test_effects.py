@@ -1,5 +1,6 @@
 """Effects that change memory and send events: worked out from the outcome, written with it."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -7,10 +8,16 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from audit.models import Event
 from execution.models import Run, Status
+from execution.runs.claim import Lease
 from execution.runs.expiry import payloads_expire
+from execution.runs.reaper import runs_reap
+from execution.runs.services import run_cancel
+from security.models import User
+from security.permissions import actor_of
 from tests.execution.effects.conftest import Perform, memory, notice, notices, remembered, state, told
-from tests.execution.fixtures import Declare
+from tests.execution.fixtures import Declare, MakeRun
 from tests.execution.retry.test_waiting import work_on
 
 pytestmark = pytest.mark.django_db
@@ -247,3 +254,54 @@ def test_a_replay_of_what_changes_memory_is_the_recording(
     answer = post(run, "replay").json()
     assert (answer["recorded"], answer["same"], Run.objects.count()) == (True, True, 1)
     assert remembered() == ({"working n": 1} if extra == "effects" else {})
+
+
+LATER = [
+    memory("always", value=1, on="always"),
+    memory("failure", expression="error.code", on="failure"),
+    memory("success", value=1),
+]
+
+
+@pytest.mark.parametrize("status", [Status.WAITING_RETRY, Status.PENDING])
+@pytest.mark.parametrize("attempt", [0, 2])
+def test_a_cancel_between_attempts_has_the_effects_of_always(
+    make_run: MakeRun, declare: Declare, admin: User, status: Status, attempt: int
+) -> None:
+    declare("fx_echo", effects=LATER, columns={"extras": ["effects"]})
+    run = make_run(status=status, attempt=attempt)
+    assert run_cancel(by=actor_of(admin), run=run) is True
+    run.refresh_from_db()
+    assert run.status == Status.CANCELLED
+    assert remembered() == ({"short-term always": 1} if attempt else {})
+    kinds = ["CANCEL_ASKED", *["EFFECT_APPLIED"] * bool(attempt), "TOOL_CALL_FAILED"]
+    assert list(run.events.order_by("seq").values_list("kind", flat=True)) == kinds
+    assert Event.objects.filter(kind="run.cancel_asked").count() == 1
+    assert run_cancel(by=actor_of(admin), run=run) is False
+
+
+def test_an_effect_of_such_a_cancel_that_fails_leaves_it_cancelled(
+    make_run: MakeRun, declare: Declare, admin: User
+) -> None:
+    effects = [state("a", value=1, on="always"), state("b", expression="1 / 0", on="always")]
+    declare("fx_echo", effects=effects, columns={"extras": ["effects"]})
+    run = make_run(status=Status.WAITING_RETRY, attempt=1)
+    assert run_cancel(by=actor_of(admin), run=run) is True
+    run.refresh_from_db()
+    assert (run.status, run.error["code"]) == (Status.CANCELLED, "CANCELLED")  # type: ignore[index]
+    assert any("Effect 2 failed" in warning for warning in run.warnings)
+    assert remembered() == {}
+
+
+def test_a_run_whose_workers_are_lost_has_the_effects_of_its_failure(
+    leased: Callable[..., Lease], declare: Declare
+) -> None:
+    declare("fx_echo", effects=LATER, columns={"extras": ["effects"]})
+    leased(attempt=3)
+    assert runs_reap() == 1
+    run = Run.objects.get()
+    assert (run.status, run.error["code"]) == (Status.FAILED, "WORKER_LOST")  # type: ignore[index]
+    assert remembered() == {"short-term always": 1, "short-term failure": "WORKER_LOST"}
+    kinds = ["LEASE_LOST", "EFFECT_APPLIED", "EFFECT_APPLIED", "TOOL_CALL_FAILED"]
+    assert list(run.events.order_by("seq").values_list("kind", flat=True)) == kinds
+    assert runs_reap() == 0
