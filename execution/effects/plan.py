@@ -1,5 +1,6 @@
 """Works out what follows from an outcome. No transaction may be open: conditions and values are CEL."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -38,11 +39,13 @@ def plan_make(run: Run, outcome: Outcome, failed: Mapping[int, str]) -> Plan:
             break
         if step is not None:
             plan.steps.append(step)
-    plan.expected = view.seen
     if plan.fault:
-        plan.compensations = [
-            one for step in plan.taken_back if (one := _compensation(declared, step, run, outcome))
-        ]
+        without = view.afresh()
+        plan.steps = [_alone(declared, step, without) for step in plan.steps]
+        # What undoes an effect sees memory as it was before the run.
+        undone = [_compensation(declared, step, view.afresh()) for step in plan.taken_back]
+        plan.compensations = [one for one in undone if one]
+    plan.expected = view.seen
     return plan
 
 
@@ -57,17 +60,24 @@ def _own(plan: Plan, outcome: Outcome, failed: Mapping[int, str], view: View) ->
     return True
 
 
-def _compensation(
-    declared: list[Mapping[str, Any]], step: Step, run: Run, outcome: Outcome
-) -> Compensation | None:
+def _alone(declared: list[Mapping[str, Any]], step: Step, view: View) -> Step:
+    """A step that stays, worked out without those that are taken back; where it cannot be, it is, too."""
+    if step.reversible or not step.changes:
+        return step
+    try:
+        return KINDS[step.which.kind](declared[step.which.index], step.which, view) or step
+    except Unworkable:
+        return dataclasses.replace(step, reversible=True)
+
+
+def _compensation(declared: list[Mapping[str, Any]], step: Step, view: View) -> Compensation | None:
     """The call of the tool that an effect names for its rollback; it sees the value before the effect."""
     rollback = declared[step.which.index].get("rollback") if step.which.index >= 0 else None
     if rollback is None or step.child:  # a run that was never submitted has done nothing
         return None
     at = (step.changes[0].scope, step.changes[0].key) if step.changes else None
     try:
-        # A view of its own: memory is as it was before the run.
-        arguments = View(run, outcome).mapped(rollback.get("arguments", {}), at)
-        return Compensation(step.which, child_check(run, rollback["tool"], arguments))
+        arguments = view.mapped(rollback.get("arguments", {}), at)
+        return Compensation(step.which, child_check(view.run, rollback["tool"], arguments))
     except (Unworkable, ToolHubError) as error:
         return Compensation(step.which, None, str(error))

@@ -1,5 +1,6 @@
 """What effects see: arguments, result or error, and memory as it will be when their turn comes."""
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ class View:
     def __init__(self, run: Run, outcome: Outcome) -> None:
         self.run = run
         self._place = place_of(run.persona_id, run.request)
-        self._changed: dict[Key, Any] = {}
+        self.changed: dict[Key, Any] = {}
         # What was read, and so rested upon.
         self.seen: dict[Key, Any] = {}
         completed = outcome.status is Status.COMPLETED
@@ -37,15 +38,21 @@ class View:
 
     def current(self, scope: str, key: str) -> Any:
         """The value, or ABSENT."""
-        if (scope, key) in self._changed:
-            return self._changed[scope, key]
+        if (scope, key) in self.changed:
+            return self.changed[scope, key]
         if (scope, key) not in self.seen:
             self.seen[scope, key] = memory_read(self._place, scope, key)
         return self.seen[scope, key]
 
     def change(self, change: Change) -> None:
         """What later effects see from now on."""
-        self._changed[change.scope, change.key] = change.value
+        self.changed[change.scope, change.key] = change.value
+
+    def afresh(self) -> "View":
+        """The same memory as it was read, without what steps have changed."""
+        other = copy.copy(self)
+        other.changed = {}
+        return other
 
     def value(self, expression: str, at: Key | None = None) -> Any:
         """What an expression gives; `at` names what it sees as `current`. Raises Unworkable."""

@@ -194,6 +194,21 @@ def test_what_cannot_be_taken_back_and_fails_itself_does_not_stay(perform: Perfo
     assert told()[-2:] == [("FAILED", 3), ("TAKEN_BACK", 1)]
 
 
+def test_what_stays_does_not_rest_on_what_was_taken_back(perform: Perform) -> None:
+    perform(state("text", value="words"))
+    perform(
+        state("n", "increment"),
+        state("n", "increment", value=10, reversible=False),
+        state("n", "increment", value=100, reversible=False),
+        state("text", value=5),
+        state("text", "increment", reversible=False),
+        state("x", expression="1 / 0"),
+    )
+    assert remembered() == {"working n": 110, "working text": "words"}
+    order = [("APPLIED", 2), ("APPLIED", 3), ("FAILED", 6)]
+    assert told() == [*order, ("TAKEN_BACK", 5), ("TAKEN_BACK", 4), ("TAKEN_BACK", 1)]
+
+
 def test_an_effect_of_a_failure_that_fails_leaves_the_tools_own_error(perform: Perform) -> None:
     answer = perform(
         state("a", value=1, on="always"),
