@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 from core.failpoints import failpoint
 from execution.models import Attempt, Run, Status
 from execution.runs.bells import ring
+from execution.runs.booking import attempt_book
 from execution.runs.claim import Lease
 from execution.runs.events import RETRY_WAITS, event_next
 from execution.runs.outcomes import Outcome
@@ -41,6 +42,7 @@ def retry_wait(lease: Lease, outcome: Outcome, delay_ms: int) -> bool:
             events_count=run.events_count,
         )
         attempt_end(lease, outcome, delay_ms=delay_ms)
+        attempt_book(run, outcome)
         failpoint("retry.before")
     failpoint("retry.after")
     return True

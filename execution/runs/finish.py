@@ -12,7 +12,6 @@ from django.utils import timezone
 from audit.ledger import event_row, rows_write
 from core.actors import SYSTEM, Actor
 from core.failpoints import failpoint
-from core.json.canonical import canonical
 from execution.artefacts.services import artefacts_keep
 from execution.callbacks.owed import callback_owe
 from execution.effects.apply import Apply, effects_write, has_effects
@@ -20,13 +19,13 @@ from execution.models import Attempt, Run, RunEvent, Status
 from execution.retry.judge import retry_judge
 from execution.retry.wait import attempt_end, retry_wait
 from execution.runs import hotpath, hotwork
+from execution.runs.booking import attempt_book
 from execution.runs.claim import Lease
 from execution.runs.entries import outcome_entry
 from execution.runs.events import LATE_RESULT, event_add, event_next, events_digest
 from execution.runs.notices import run_wake
 from execution.runs.outcomes import Outcome, outcome_set
 from execution.runs.states import transition
-from security.policy.usage import usage_book
 
 log = logging.getLogger(__name__)
 AGAIN_S = 0.5
@@ -159,14 +158,8 @@ def outcome_write(
     if outcome.files:
         artefacts_keep(run_id, outcome.files)
     rows_write([ledger])
-    if run.metered:
-        usage_book(run.metered, duration_ms=outcome.duration_ms, size=_bytes(run, outcome))
+    attempt_book(run, outcome)
     callback_owe(run)
     run_wake(run_id)
     failpoint("finish.before")
     return True
-
-
-def _bytes(run: Run, outcome: Outcome) -> int:
-    """What a run carried: its arguments and its result, in canonical form."""
-    return len(canonical(run.arguments)) + len(outcome.encoded)

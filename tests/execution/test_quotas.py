@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audit.models import Event
+from core.json.canonical import canonical
 from execution.models import Run, Status
 from execution.runs import hotpath, services
 from execution.runs.worker import queue_work
@@ -21,6 +23,8 @@ from security.policy.limits import limit_create, limit_delete
 from security.policy.models import Limit, Usage
 from security.policy.tiers import tier_create, tier_set
 from security.services import persona_create
+from tests.execution.fixtures import Declare
+from tests.execution.retry.test_waiting import work_on
 
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]
@@ -145,6 +149,21 @@ def test_a_run_by_a_worker_is_counted_at_acceptance_and_booked_at_its_end(
     assert queue_work("default") == 1
     assert Run.objects.get().status == Status.COMPLETED
     assert dict(Usage.objects.values_list("limit", "used")) == {calls.pk: 1, size.pk: 10 + 7}
+
+
+def test_each_attempt_of_a_run_is_booked(
+    way: None, call: Call, declare: Declare, admin: User, persona: Persona, tmp_path: Path
+) -> None:
+    time = quota(admin, 60, persona=persona, measure="seconds")
+    size = quota(admin, 10_000, persona=persona, measure="bytes")
+    declare("fx_fail", retry={"maxRetries": 2}, columns={"extras": ["retry"]})
+    arguments = {"file": str(tmp_path / "f"), "times": 2}
+    call("fx_fail", arguments, HTTP_PREFER="respond-async")
+    run = work_on()
+    assert (run.status, run.attempt) == (Status.COMPLETED, 3)
+    used = dict(Usage.objects.values_list("limit", "used"))
+    assert used[size.pk] == 3 * len(canonical(arguments)) + len(canonical(run.result))
+    assert used[time.pk] == sum(round(one.duration_ms) for one in run.attempts.all())
 
 
 def test_a_call_that_waits_for_approval_is_counted_when_it_is_asked(
