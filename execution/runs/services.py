@@ -83,6 +83,9 @@ def run_submit(
         except LimitGone:
             run = None
         except LimitReached as reached:
+            # An equal call at once may have taken the last place.
+            if key and (winner := _earlier_run(accepted)):
+                return winner
             raise limit_denied(principal, checked.found, request, reached.told) from reached
     if run is None:
         # A limit was taken away meanwhile, and nothing was written: what holds now decides.

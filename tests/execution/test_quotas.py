@@ -108,6 +108,26 @@ def test_a_repeated_key_is_answered_with_its_run_and_not_counted_again(
     assert call("fx_echo", {"value": 1}, HTTP_IDEMPOTENCY_KEY="other").status_code == 429
 
 
+def test_of_equal_calls_at_once_the_second_gets_the_run_that_took_the_last_place(
+    way: None, call: Call, fx: Package, admin: User, persona: Persona, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quota(admin, 1, persona=persona)
+    first = call("fx_echo", {"value": 1}, HTTP_IDEMPOTENCY_KEY="k").json()
+    looks: list[Any] = []
+
+    def too_early(accepted: Any) -> Any:
+        looks.append(accepted)
+        return None if len(looks) == 1 else look(accepted)
+
+    look = services._earlier_run
+    monkeypatch.setattr(services, "_earlier_run", too_early)
+    second = call("fx_echo", {"value": 1}, HTTP_IDEMPOTENCY_KEY="k")
+    assert second.status_code == 200
+    assert second.json()["metadata"]["run_id"] == first["metadata"]["run_id"]
+    assert (len(looks), Run.objects.count()) == (2, 1)
+    assert not Event.objects.filter(kind="run.refused").exists()
+
+
 def test_a_tiers_limit_counts_each_persona_and_a_tools_all_together(
     way: None, call: Call, fx: Package, admin: User, persona: Persona
 ) -> None:
