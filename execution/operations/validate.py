@@ -1,5 +1,6 @@
 """validate: all that comes before execution, and nothing else."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,7 +9,10 @@ from execution.operations.order import calls_ordered
 from execution.operations.requests import ToolCall, call_read, calls_read
 from execution.operations.words import Answer, Span, answer_body, refusal_view
 from execution.preconditions.check import failed_descriptions, preconditions_check
-from execution.runs.checks import Checked, call_check
+from execution.runs.checks import Checked, call_check, denied
+from registry.selectors import call_decide
+from security.decisions import Decision
+from security.policy.usage import policy_told
 from security.principals import PersonaPrincipal
 
 
@@ -30,6 +34,7 @@ def _checked(principal: PersonaPrincipal, call: ToolCall) -> dict[str, Any]:
     who = {"index": call.index, "id": call.id, "tool_name": call.name}
     try:
         checked = call_check(principal, call.name, call.request, open_arguments=call.mapping)
+        decision = _counted(principal, checked, call)
     except ToolHubError as error:
         view = refusal_view(error, call)
         decision = view["details"].pop("decision", None)
@@ -41,7 +46,6 @@ def _checked(principal: PersonaPrincipal, call: ToolCall) -> dict[str, Any]:
         "max_output_bytes": checked.bounds.max_output_bytes,
         "warnings": list(checked.warnings),
     }
-    decision = checked.decision.as_dict()
     answer = _preconditions(principal, checked, call)
     failed = None
     if answer and not answer["can_proceed"]:
@@ -51,11 +55,24 @@ def _checked(principal: PersonaPrincipal, call: ToolCall) -> dict[str, Any]:
     return {
         **who,
         "status": status,
-        "decision": decision,
+        "decision": decision.as_dict(),
         "preconditions": answer,
         "metadata": told,
         "error": failed,
     }
+
+
+def _counted(principal: PersonaPrincipal, checked: Checked, call: ToolCall) -> Decision:
+    """The decision with what is used of limits, last as for a call. Raises ToolHubError where one is full."""
+    found = checked.found
+    if not found.policy.limits:
+        return checked.decision
+    found = dataclasses.replace(found, policy=policy_told(found.policy, principal.persona_id))
+    known = None if call.mapping else checked.request.arguments
+    decision = call_decide(principal, found, arguments=known)
+    if failed := decision.failure:
+        raise denied(failed, decision)
+    return decision
 
 
 def _preconditions(principal: PersonaPrincipal, checked: Checked, call: ToolCall) -> dict[str, Any] | None:

@@ -1,12 +1,16 @@
 """validate: everything before execution, and nothing else."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from audit.models import Denial, Event
 from execution.models import Run
+from security.models import Persona, User
+from security.policy.models import Limit, Usage
 from tests.execution.operations.conftest import Operate
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("tools")]
@@ -107,3 +111,21 @@ def test_a_circle_is_422(operate: Operate) -> None:
 @pytest.mark.parametrize("members", [{}, {"parameters": {"toolName": "echo"}, "calls": []}])
 def test_it_takes_one_call_or_a_chain(operate: Operate, members: Any) -> None:
     assert operate("validate", **members).status_code == 422
+
+
+def test_a_used_up_quota_is_told_as_a_call_would_hear_it(
+    operate: Operate, admin: User, persona: Persona
+) -> None:
+    what = {"kind": "quota", "measure": "calls", "window_s": 86_400, "amount": 1, "tool": "echo"}
+    limit = Limit.objects.create(persona=persona, created_by=admin, **what)
+    parameters = {"toolName": "echo", "arguments": {"text": "a"}}
+    [free] = operate("validate", parameters=parameters).json()["results"]
+    assert free["status"] == "success"
+    ends = timezone.now() + timedelta(hours=1)
+    Usage.objects.create(limit=limit, whose=persona.pk, used=1, most=1, ends_at=ends)
+    body = operate("validate", parameters=parameters).json()
+    [full] = body["results"]
+    assert (body["metadata"]["valid"], full["error"]["code"]) == (False, "QUOTA_EXCEEDED")
+    assert "used up" in full["error"]["message"]
+    assert full["decision"]["allowed"] is False
+    assert Usage.objects.get().used == 1
