@@ -19,7 +19,7 @@ from security.policy.usage import LimitReached
 from security.principals import PersonaPrincipal
 
 DEPTH_MAX = 8
-_CARRIED = ("context", "context_data", "hints")
+_CARRIED = ("context", "context_data", "hints", "isolation_level")
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def run_finish(lease: Lease, outcome: Outcome, *, final: bool = False) -> bool:
 
 
 def _finish(lease: Lease, outcome: Outcome, *, final: bool, again: bool) -> bool:
-    if again and _is_written(lease, outcome):
+    if again and _is_written(lease):
         return True
     if not final:
         outcome, delay_ms = retry_judge(lease.run, outcome)
@@ -90,9 +90,11 @@ def _finish_at_once(lease: Lease, outcome: Outcome) -> bool:
     return True
 
 
-def _is_written(lease: Lease, outcome: Outcome) -> bool:
+def _is_written(lease: Lease) -> bool:
     """Whether an earlier try wrote the outcome, and only the answer to its commit was lost."""
-    return Attempt.objects.filter(run=lease.run, lease_token=lease.token, status=outcome.status).exists()
+    mine = Attempt.objects.filter(run=lease.run, lease_token=lease.token, finished_at__isnull=False)
+    # By its end, not its status: an effect that failed made another outcome of it.
+    return mine.exclude(status="lost").exists()
 
 
 def _finish_leased(lease: Lease, outcome: Outcome, apply: Apply | None = None) -> bool:

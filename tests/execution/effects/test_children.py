@@ -69,6 +69,11 @@ def test_a_cascade_is_a_child_run_with_mapped_arguments(
     assert invariants_check().faults == {}
 
 
+def test_a_child_is_held_as_strictly_as_its_parent(perform: Perform) -> None:
+    perform(cascade("fx_wrap", arguments={"value": "'x'"}), isolation_level="basic")
+    assert child().request["isolation_level"] == "basic"
+
+
 def test_a_cascade_whose_condition_does_not_hold_calls_nobody(perform: Perform) -> None:
     assert perform(cascade("fx_wrap", condition="result > 1"), value=1)["success"] is True
     assert Run.objects.count() == 1

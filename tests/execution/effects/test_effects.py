@@ -5,11 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
 from audit.models import Event
 from execution.models import Run, Status
+from execution.runs import finish
 from execution.runs.claim import Lease
 from execution.runs.expiry import payloads_expire
 from execution.runs.reaper import runs_reap
@@ -320,3 +322,21 @@ def test_a_run_whose_workers_are_lost_has_the_effects_of_its_failure(
     kinds = ["LEASE_LOST", "EFFECT_APPLIED", "EFFECT_APPLIED", "TOOL_CALL_FAILED"]
     assert list(run.events.order_by("seq").values_list("kind", flat=True)) == kinds
     assert runs_reap() == 0
+
+
+def test_a_failed_effect_whose_commit_was_not_answered_is_no_late_result(
+    perform: Perform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost: list[str] = []
+
+    def unanswered(name: str) -> None:
+        if name == "finish.after" and not lost:
+            lost.append(name)
+            raise OperationalError
+
+    monkeypatch.setattr(finish, "failpoint", unanswered)
+    monkeypatch.setattr(finish, "close_old_connections", lambda: None)
+    monkeypatch.setattr(finish, "AGAIN_S", 0)
+    answer = perform(state("m", expression="1 / 0"))
+    assert (lost, answer["error"]["code"]) == (["finish.after"], "EFFECT_FAILED")
+    assert "LATE_RESULT" not in Run.objects.get().events.values_list("kind", flat=True)
