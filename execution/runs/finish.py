@@ -160,7 +160,8 @@ def outcome_write(
     if outcome.files:
         artefacts_keep(run_id, outcome.files)
     rows_write([ledger])
-    attempt_book(run, outcome)
+    if token or not run.attempt:  # else no attempt ends, and the one before is booked
+        attempt_book(run, outcome)
     callback_owe(run)
     run_wake(run_id)
     failpoint("finish.before")

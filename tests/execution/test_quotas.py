@@ -19,6 +19,7 @@ from execution.runs import hotpath, services
 from execution.runs.worker import queue_work
 from registry.models import Package, Tool
 from security.models import Persona, User
+from security.permissions import actor_of
 from security.policy.limits import limit_create, limit_delete
 from security.policy.models import Limit, Usage
 from security.policy.tiers import tier_create, tier_set
@@ -184,6 +185,22 @@ def test_each_attempt_of_a_run_is_booked(
     used = dict(Usage.objects.values_list("limit", "used"))
     assert used[size.pk] == 3 * len(canonical(arguments)) + len(canonical(run.result))
     assert used[time.pk] == sum(round(one.duration_ms) for one in run.attempts.all())
+
+
+def test_a_cancel_between_attempts_books_nothing_more(
+    way: None, call: Call, declare: Declare, admin: User, persona: Persona, tmp_path: Path
+) -> None:
+    quota(admin, 10_000, persona=persona, measure="bytes")
+    declare("fx_fail", retry="STANDARD", columns={"extras": ["retry"]})
+    arguments = {"file": str(tmp_path / "f")}
+    call("fx_fail", arguments, HTTP_PREFER="respond-async")
+    Run.objects.update(due_at=timezone.now() - timedelta(seconds=5))
+    assert queue_work("default") == 1
+    run = Run.objects.get()
+    assert run.status == Status.WAITING_RETRY
+    assert Usage.objects.get().used == len(canonical(arguments))
+    assert services.run_cancel(by=actor_of(admin), run=run) is True
+    assert Usage.objects.get().used == len(canonical(arguments))
 
 
 def test_a_call_that_waits_for_approval_is_counted_when_it_is_asked(
