@@ -17,6 +17,8 @@ from typing import Any, Protocol
 from urllib.parse import quote, quote_plus
 
 MARK = "[redacted]"
+# Shorter ones could not be told from other text.
+BARE_LEAST = 8
 _ACTIVE: "ContextVar[Redactor | None]" = ContextVar("redactor", default=None)
 
 
@@ -30,7 +32,10 @@ class Redactor:
     """Replaces secrets and matches of patterns in texts and JSON values."""
 
     def __init__(self, secrets: Iterable[str], patterns: Sequence[Searching] = ()) -> None:
-        self._secrets = tuple(secrets)
+        given = tuple(secrets)
+        # A header is sent without the white space around it, which a pasted token may have.
+        bare = (each.strip() for each in given)
+        self._secrets = tuple(dict.fromkeys((*given, *(each for each in bare if len(each) >= BARE_LEAST))))
         self._patterns = tuple(patterns)
 
     def __bool__(self) -> bool:

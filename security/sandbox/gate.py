@@ -19,6 +19,8 @@ from core.http.names import addresses_open
 from security.sandbox.gate_wire import Asked, WireError, asked_read, pump
 
 STEP_S = 10.0
+# So often one that waits for a place looks whether all is over, in s.
+WAIT_S = 0.5
 CONNECTIONS_MOST = 32
 HOSTS_MOST = 100
 BYTES_MOST = 64 << 20
@@ -87,8 +89,17 @@ class Gate:
                 client, _ = listener.accept()
             except OSError:
                 return
-            slots.acquire()
+            if not self._place(slots):
+                client.close()
+                return
             threading.Thread(target=self._one, args=(client, slots), name="gate", daemon=True).start()
+
+    def _place(self, slots: threading.BoundedSemaphore) -> bool:
+        """Takes a place; false when all is over before one is free."""
+        while not slots.acquire(timeout=WAIT_S):
+            if self._over:
+                return False
+        return True
 
     def _one(self, client: socket.socket, slots: threading.BoundedSemaphore) -> None:
         try:

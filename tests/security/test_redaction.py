@@ -61,6 +61,12 @@ def test_what_has_nothing_of_it_is_left_as_it_is(value: Any) -> None:
     assert Redactor(["hunter2-hunter2"]).value(value) is value
 
 
+def test_a_secret_that_was_pasted_with_white_space_is_found_without_it() -> None:
+    redactor = Redactor(["hunter2-hunter2\n"])
+    assert redactor.text("Bearer hunter2-hunter2") == "Bearer [redacted]"
+    assert redactor.text("hunter2-hunter2\n!") == "[redacted]!"
+
+
 def test_values_are_searched_to_the_ground() -> None:
     numbers = Redactor(["123456789", "hunter2-hunter2"])
     value = {
