@@ -53,8 +53,8 @@ screenshots: setup-dev ## every page in both themes and two widths (FOLDER=var/s
 seed: setup ## fill the data folder with a demo world
 	@$(PYTHON) manage.py demo_seed
 
-openapi: setup-dev ## write docs/openapi.yaml from the code
-	@$(PYTHON) manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
+openapi: setup-dev ## write toolhub/openapi.json from the code
+	@$(PYTHON) manage.py spectacular --validate --fail-on-warn --format openapi-json --file toolhub/openapi.json
 
 lock: setup-dev ## lock the ranges of pyproject.toml and package.json anew
 	@bin/lock

@@ -1,19 +1,25 @@
-"""The API's documentation as pages, made from its description."""
+"""The API's documentation as pages, made from its description (`make openapi` writes it)."""
 
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import orjson
 from django.http import Http404, HttpRequest, HttpResponse
-from drf_spectacular.generators import SchemaGenerator
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
 from core.openapi_finish import METHODS
 from core.pages import ConsoleView
 from registry.parameters import parameters_of
+from security.authentication import TokenAuthentication
 
 ROOT = "/api/v1/"
+DESCRIPTION = Path(__file__).with_name("openapi.json")
 PROBLEM_TYPE = "application/problem+json"
 
 
@@ -38,10 +44,9 @@ class Operation:
 
 @functools.cache
 def description() -> dict[str, Any]:
-    """The description, made once by each process."""
-    generator = SchemaGenerator()  # type: ignore[no-untyped-call]
-    made: dict[str, Any] = generator.get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    return made
+    """The description."""
+    read: dict[str, Any] = orjson.loads(DESCRIPTION.read_bytes())
+    return read
 
 
 def operations() -> list[Operation]:
@@ -66,6 +71,18 @@ def whole(part: Any, depth: int = 0) -> Any:
             found = found[step]
         return whole(found, depth + 1)
     return {name: whole(each, depth) for name, each in part.items()}
+
+
+class ApiDescription(APIView):
+    """The description itself: for agents and for signed-in people."""
+
+    authentication_classes = (TokenAuthentication, SessionAuthentication)
+    permission_classes = (IsAuthenticated,)
+    schema = None
+
+    def get(self, request: Request) -> HttpResponse:
+        """The description without the file's white space: a quarter of its size."""
+        return HttpResponse(orjson.dumps(description()), content_type="application/json")
 
 
 class ApiDocs(ConsoleView):

@@ -9,11 +9,8 @@ from django.http.response import HttpResponseBase
 from django.urls import include, path
 from django.utils.module_loading import import_string
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView
-from rest_framework.authentication import SessionAuthentication
-from rest_framework.permissions import IsAuthenticated
 
-# Imported for what it registers; here, because only web processes and the description need it.
+# Imported for what it registers; here, because only the description needs it.
 import security.openapi  # noqa: F401
 from core.views_console import error_codes, theme_set
 from core.views_settings import SettingsPage
@@ -22,14 +19,8 @@ from monitoring.views_overview import Overview
 from monitoring.views_search import SearchPage
 from monitoring.views_series import SeriesPage
 from registry.views_schemas import manifest_schema
-from security.authentication import TokenAuthentication
 from security.views_password import PasswordChange
-from toolhub.api_docs import ApiDocs, ApiOperation
-
-# For agents and for signed-in people.
-_description = SpectacularAPIView.as_view(
-    authentication_classes=[TokenAuthentication, SessionAuthentication], permission_classes=[IsAuthenticated]
-)
+from toolhub.api_docs import ApiDescription, ApiDocs, ApiOperation
 
 
 def _later(view: str) -> Callable[..., HttpResponseBase]:
@@ -49,7 +40,7 @@ def _codes(view: str) -> Callable[..., HttpResponseBase]:
 urlpatterns = [
     path("", include("monitoring.urls")),
     path("api/v1/", include("toolhub.api_urls")),
-    path("api/openapi.yaml", _description, name="openapi"),
+    path("api/openapi.json", ApiDescription.as_view(), name="openapi"),
     path("schemas/toolhub.schema.json", manifest_schema, name="manifest_schema"),
     path("api/docs", ApiDocs.as_view(), name="api_docs"),
     path("api/docs/errors", error_codes, name="error_codes"),

@@ -1,13 +1,13 @@
 """Each name of ours in the page of seeds is there: routes, fields, codes, settings, commands, pages."""
 
 import functools
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from django.conf import settings
 from django.core.management import get_commands
 from django.urls import Resolver404, resolve
@@ -35,7 +35,7 @@ def refs() -> list[str]:
 
 @functools.cache
 def described() -> dict[str, Any]:
-    read: dict[str, Any] = yaml.safe_load((ROOT / "docs" / "openapi.yaml").read_text(encoding="utf-8"))
+    read: dict[str, Any] = json.loads((ROOT / "toolhub" / "openapi.json").read_bytes())
     return read
 
 

@@ -205,7 +205,7 @@ def test_every_error_code_has_its_anchor_for_everybody(client: Client) -> None:
 def test_the_description_of_the_api_is_for_callers_and_people(
     client: Client, eyes: Client, token_text: str
 ) -> None:
-    assert client.get("/api/openapi.yaml").status_code == 401
-    assert eyes.get("/api/openapi.yaml").status_code == 200
-    as_agent = client.get("/api/openapi.yaml", headers={"Authorization": f"Bearer {token_text}"})
+    assert client.get("/api/openapi.json").status_code == 401
+    assert eyes.get("/api/openapi.json").status_code == 200
+    as_agent = client.get("/api/openapi.json", headers={"Authorization": f"Bearer {token_text}"})
     assert b"/api/v1/tools/{name}/execute" in as_agent.content

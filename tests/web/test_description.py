@@ -1,17 +1,17 @@
-"""The API answers what its description says, to whatever is sent: schemathesis over docs/openapi.yaml.
+"""The API answers what its description says, to whatever is sent: schemathesis over toolhub/openapi.json.
 
 Cases are made of the description's own examples: each member left out, of another type or strange, one too many,
 and things in place of the whole. `TOOLHUB_CASES=1000 python -m pytest tests/web/test_description.py` is the longer run.
 """
 
 import itertools
+import json
 import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import schemathesis
-import yaml
 from django.conf import settings
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
@@ -44,8 +44,8 @@ STRANGE: tuple[Any, ...] = (
     [[]],
     {"a": {"b": None}},
 )
-with open(f"{settings.ROOT}/docs/openapi.yaml", encoding="utf-8") as file:
-    DOCUMENT = yaml.safe_load(file)
+with open(f"{settings.ROOT}/toolhub/openapi.json", encoding="utf-8") as file:
+    DOCUMENT = json.load(file)
 
 
 @pytest.fixture
