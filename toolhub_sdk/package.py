@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -26,9 +26,10 @@ _SEMVER = re.compile(
 class Package:
     """What is installed as one: name, exact version (semver 2.0.0) and what people read about it.
 
-    `requires` is the requirements file of the package, for a module that needs others. `config` is the JSON
-    Schema of its settings; a property with `"secret": True` is kept in the vault. Raises ValueError for a
-    malformed name or version.
+    `requires` is the requirements file of the package, for a module that needs others; `tools` are the other
+    tools that it needs, each with a range of versions such as ^1.2. `config` is the JSON Schema of its
+    settings; a property with `"secret": True` is kept in the vault. `icon` is a file of the package. Raises
+    ValueError for a malformed name or version.
     """
 
     name: str
@@ -40,6 +41,9 @@ class Package:
     keywords: Sequence[str] = ()
     requires: str | None = None
     config: Mapping[str, Any] | None = None
+    tools: Mapping[str, str] = field(default_factory=dict)
+    homepage: str | None = None
+    icon: str | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -55,7 +59,8 @@ def manifest_of(module: ModuleType, package: Package, *, runtime: str = "builtin
     an example or default that is not JSON.
     """
     requires = {"requires": package.requires} if package.requires else {}
-    config: dict[str, Any] = {"config": normalise(package.config)} if package.config else {}
+    more: dict[str, Any] = {name: getattr(package, name) for name in ("homepage", "icon", "config")}
+    more["dependencies"] = {"tools": package.tools} if package.tools else None
     return {
         "manifestVersion": MANIFEST_VERSION,
         "name": package.name,
@@ -66,7 +71,7 @@ def manifest_of(module: ModuleType, package: Package, *, runtime: str = "builtin
         "license": package.license,
         "keywords": list(package.keywords),
         "runtime": {"type": runtime, "entry": module.__name__, **requires},
-        **config,
+        **{name: normalise(value) for name, value in more.items() if value},
         "tools": tools_of(module),
     }
 
@@ -124,7 +129,11 @@ def _contract(spec: ToolSpec) -> dict[str, Any]:
         "sideEffects": spec.side_effects,
         "idempotent": spec.idempotent,
         "determinism": spec.determinism,
-        "resourceBounds": {"timeoutMs": spec.timeout_ms, "maxOutputBytes": spec.max_output_bytes},
+        "resourceBounds": {
+            "timeoutMs": spec.timeout_ms,
+            "maxOutputBytes": spec.max_output_bytes,
+            **spec.bounds,
+        },
         "isolation": spec.isolation,
         "network": {"allow": list(spec.network)},
         "errors": [_error(each) for each in spec.errors],
@@ -136,6 +145,7 @@ def _contract(spec: ToolSpec) -> dict[str, Any]:
         **({"sanitise": True} if spec.sanitise else {}),
         **({"contentChecks": spec.content_checks} if spec.content_checks != "record" else {}),
         **({"fieldKinds": dict(spec.field_kinds)} if spec.field_kinds else {}),
+        **{name: normalise(value) for name, value in spec.more.items()},
     }
 
 
@@ -153,5 +163,6 @@ def _error(error: DeclaredError) -> dict[str, Any]:
 
 
 def _example(example: Example) -> dict[str, Any]:
-    shown: dict[str, Any] = {"arguments": normalise(example.arguments)}
+    about = {"description": example.description} if example.description else {}
+    shown: dict[str, Any] = {**about, "arguments": normalise(example.arguments)}
     return shown if example.result is ... else {**shown, "result": normalise(example.result)}

@@ -75,11 +75,16 @@ class Example:
 
     arguments: Mapping[str, Any]
     result: Any = ...
+    description: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolSpec:
-    """Everything that `@tool` knows about a function. Times are ms, sizes bytes."""
+    """Everything that `@tool` knows about a function. Times are ms, sizes bytes.
+
+    `bounds` are the further bounds, and `more` the further members of the contract, by their names in
+    `toolhub.json`.
+    """
 
     name: str
     title: str
@@ -111,13 +116,15 @@ class ToolSpec:
     sanitise: bool = False
     content_checks: ContentChecks = "record"
     field_kinds: Mapping[str, FieldKind] = field(default_factory=dict)
+    bounds: Mapping[str, int] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise ValueError(f"A tool's name matches {_NAME.pattern}, not {self.name!r}.")
         if not self.description:
             raise ValueError(f"{self.name} needs a docstring: it is what models read.")
-        if self.timeout_ms <= 0 or self.max_output_bytes <= 0:
+        if min(self.timeout_ms, self.max_output_bytes, *self.bounds.values()) <= 0:
             raise ValueError(f"{self.name}: bounds are greater than 0.")
         for value, allowed in (
             (self.category, Category),
@@ -159,18 +166,29 @@ def tool(
     sanitise: bool = False,
     content_checks: ContentChecks = "record",
     field_kinds: Mapping[str, FieldKind] | None = None,
+    max_memory_bytes: int | None = None,
+    max_disk_bytes: int | None = None,
+    max_cpu_ms: int | None = None,
+    max_concurrency: int | None = None,
+    filesystem: Mapping[Literal["read", "write"], Sequence[str]] | None = None,
+    environment: Mapping[str, str] | None = None,
+    resource_requirements: Mapping[str, int] | None = None,
+    recovery: Mapping[str, Any] | None = None,
+    cache_seconds: int | None = None,
+    documentation: str | None = None,
 ) -> Callable[[_Function], _Function]:
     """Makes a typed function a tool; the function stays as it is and can be called.
 
     The description is the docstring, the schemas come from the annotations, a parameter of type ToolContext
     gets the run's context. `network` lists the `host:port` it may reach, `memory` the keys that it uses, by
-    scope; `retry` is NONE, QUICK, STANDARD, AGGRESSIVE or a policy; it, `preconditions` and `effects` are as
-    in `toolhub.json`. `validate`, `schema` and `shutdown` are functions of the module, see docs/authoring.md.
-    With `requires_approval` a person approves each call; with `sanitise` texts come in NFC, without control
-    and bidi characters. `content_checks` says what is done about arguments that look like attacks, and
-    `field_kinds` which kind of field each is, by JSON Pointer, where neither schema nor name says it.
-    Raises TypeError for annotations that have no schema and for a hook that is none, ValueError for a
-    malformed contract.
+    scope; `retry` is NONE, QUICK, STANDARD, AGGRESSIVE or a policy; it, `preconditions`, `effects`,
+    `filesystem`, `environment`, `resource_requirements` and `recovery` are as in `toolhub.json`. Bounds that
+    are not named are the hub's; `documentation` is a Markdown file of the package. `validate`, `schema` and
+    `shutdown` are functions of the module, see docs/authoring.md. With `requires_approval` a person approves
+    each call; with `sanitise` texts come in NFC, without control and bidi characters. `content_checks` says
+    what is done about arguments that look like attacks, and `field_kinds` which kind of field each is, by
+    JSON Pointer, where neither schema nor name says it. Raises TypeError for annotations that have no schema
+    and for a hook that is none, ValueError for a malformed contract.
     """
     if not (name is None or isinstance(name, str)):
         raise TypeError("Write @tool() with parentheses.")
@@ -210,11 +228,29 @@ def tool(
             sanitise=sanitise,
             content_checks=content_checks,
             field_kinds=dict(field_kinds or {}),
+            bounds=_given(
+                maxMemoryBytes=max_memory_bytes,
+                maxDiskBytes=max_disk_bytes,
+                maxCpuMs=max_cpu_ms,
+                maxConcurrency=max_concurrency,
+            ),
+            more=_given(
+                filesystem=filesystem,
+                environment=environment,
+                resourceRequirements=resource_requirements,
+                recovery=recovery,
+                cache=None if cache_seconds is None else {"ttlSeconds": cache_seconds},
+                documentation=documentation,
+            ),
         )
         setattr(function, _ATTRIBUTE, spec)
         return function
 
     return attach
+
+
+def _given(**members: Any) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def spec_of(function: object) -> ToolSpec | None:

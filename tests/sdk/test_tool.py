@@ -18,6 +18,7 @@ from toolhub_sdk import (
     Example,
     Field,
     Package,
+    Rule,
     ToolContext,
     ToolError,
     call,
@@ -25,6 +26,8 @@ from toolhub_sdk import (
     spec_of,
     tool,
 )
+from toolhub_sdk.checks.form import published_schema
+from toolhub_sdk.checks.manifest import manifest_problems
 
 ROOT = Path(__file__).parents[2]
 
@@ -99,6 +102,7 @@ def test_the_contract_cannot_be_changed() -> None:
         {"isolation": "total"},
         {"timeout_ms": 0},
         {"max_output_bytes": 0},
+        {"max_memory_bytes": -1},
     ],
 )
 def test_a_malformed_contract_is_refused_where_it_is_written(changes: dict[str, Any]) -> None:
@@ -279,6 +283,59 @@ def test_the_manifest_has_the_contracts_shape() -> None:
             }
         ],
     }
+
+
+def judge(url: str) -> str | None:
+    """Judges an address."""
+    return None
+
+
+def test_all_that_a_contract_can_say_can_be_said_in_python() -> None:
+    def whole(url: str) -> str:
+        """Fetches a page."""
+        return url
+
+    whole.__module__ = judge.__module__ = "words"
+    tool(
+        memory={"working": ["k"]},
+        preconditions=[{"type": "permission", "description": "A.", "permission": "network:read"}],
+        effects=[{"type": "notification", "description": "B.", "event": "fetched"}],
+        retry="QUICK",
+        validators=[Rule("size(arguments.url) > 1", "Too short.")],
+        validate=judge,
+        requires_approval=True,
+        sanitise=True,
+        content_checks="block",
+        field_kinds={"/url": "url"},
+        max_memory_bytes=1 << 20,
+        max_disk_bytes=1 << 20,
+        max_cpu_ms=100,
+        max_concurrency=2,
+        filesystem={"read": ["reports"]},
+        environment={"TZ": "UTC"},
+        resource_requirements={"memoryBytes": 1 << 20},
+        recovery={"type": "abort"},
+        cache_seconds=60,
+        documentation="whole.md",
+        examples=[Example({"url": "ab"}, "ab", "The shortest.")],
+    )(whole)
+    package = dataclasses.replace(
+        PACKAGE,
+        requires="requirements.txt",
+        config={"type": "object"},
+        tools={"geo": "^1.2"},
+        homepage="https://example.org/",
+        icon="icon.svg",
+    )
+    manifest = manifest_of(module_with(whole=whole, judge=judge), package, runtime="python")
+    assert manifest_problems(manifest) == []
+    schema = published_schema()
+    assert set(schema["properties"]) - set(manifest) == {"$schema"}
+    parts = schema["$defs"]["contract"]["properties"]
+    contract = manifest["tools"][0]["_meta"]["io.toolhub/contract"]
+    assert set(parts) - set(contract) == {"http"}, "a request on the web needs no Python"
+    assert set(parts["resourceBounds"]["properties"]) - set(contract["resourceBounds"]) == {"maxFuel"}
+    assert set(parts["examples"]["items"]["properties"]) == set(contract["examples"][0])
 
 
 def test_a_module_without_tools_or_with_two_of_one_name_is_refused() -> None:

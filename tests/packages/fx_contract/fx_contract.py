@@ -206,3 +206,17 @@ def fx_context(ctx: ToolContext) -> Any:
     """Says what its context holds."""
     names = ("session_id", "loop_id", "agent_id", "context_data", "hints", "project")
     return {name: getattr(ctx, name) for name in names}
+
+
+@tool(
+    timeout_ms=10_000,
+    determinism="non_deterministic",
+    filesystem={"read": ["reports"]},
+    errors=(DeclaredError("FILE_NOT_FOUND", suggestions=("Look at what there is.",)),),
+)
+def fx_reads(path: Text) -> Any:
+    """Reads a file of the folder `reports`."""
+    try:
+        return {"content": Path(os.environ["TOOLHUB_FOLDER_REPORTS"], path).read_text(encoding="utf-8")}
+    except FileNotFoundError:
+        raise ToolError("FILE_NOT_FOUND", f"{path} was not found.") from None
