@@ -3,10 +3,18 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from celery import current_app
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models.functions import Now
+
+from core.clock import lease_now
+from execution.models import Run, Status
+
+# Runs that have been due for so long ought to have been begun by somebody.
+UNHEARD = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,23 @@ def _broker() -> Health:
     return Health("broker", True)
 
 
-CHECKS: tuple[Callable[[], Health], ...] = (_database, _migrations, _broker)
+def _workers() -> Health:
+    """Workers may be alive and hear no bell: then runs are due, and nobody works."""
+    here = Run.objects.filter(inline=False)
+    try:
+        waits = here.filter(status=Status.PENDING, due_at__lt=Now() - UNHEARD).exists()
+        if not waits or here.filter(status=Status.RUNNING, lease_ends__gt=lease_now()).exists():
+            return Health("workers", True)
+    except DatabaseError:
+        return Health("workers", False, "The database does not answer.")
+    return Health(
+        "workers",
+        False,
+        "Runs have been due for a minute, and no worker begins them: is one alive, and does it consume?",
+    )
+
+
+CHECKS: tuple[Callable[[], Health], ...] = (_database, _migrations, _broker, _workers)
 
 
 def health_checks() -> list[Health]:

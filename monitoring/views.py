@@ -12,8 +12,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 from monitoring.gauges import RunGauges
 from monitoring.health import health_checks
 
-# What may fail while the hub still serves: without the broker calls wait, and quick ones are carried out.
-SOFT = frozenset({"broker"})
+# What may fail while the hub still serves: without these calls wait, and quick ones are carried out.
+SOFT = frozenset({"broker", "workers"})
 
 
 @require_safe

@@ -121,6 +121,25 @@ def test_then_the_tool_with_the_fewest_running_runs(make_run: MakeRun) -> None:
 
 
 @pytest.mark.django_db
+def test_two_hundred_long_runs_of_one_tool_do_not_hold_up_fifty_short_ones_of_another(
+    make_run: MakeRun,
+) -> None:
+    for _ in range(200):
+        make_run("fx_slow", due_at=PAST)
+    for _ in range(50):
+        make_run("fx_echo")
+    first = claim_next("default")
+    assert first is not None
+    assert first.run.tool == "fx_slow"
+    for _ in range(50):  # while the first place is taken, by whoever has the second
+        lease = claim_next("default")
+        assert lease is not None
+        assert lease.run.tool == "fx_echo"
+        assert run_perform(lease)
+    assert Run.objects.filter(tool="fx_echo", status=Status.COMPLETED).count() == 50
+
+
+@pytest.mark.django_db
 def test_a_lease_that_was_lost_starts_nothing(make_run: MakeRun) -> None:
     make_run()
     lease = claim_next("default")

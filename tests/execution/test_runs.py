@@ -1,11 +1,16 @@
 """GET runs/{id}, its events, and POST runs/{id}/cancel."""
 
+import itertools
 import json
+import os
+import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.test import Client
 
 from audit.models import Event
@@ -132,6 +137,41 @@ def test_events_can_be_read_as_a_stream(
     told = [json.loads(block.split("data: ", 1)[1]) for block in blocks]
     assert told == events_of(ask, run_id)
     assert [block.split("\n")[0] for block in blocks] == [f"id: {event['seq']}" for event in told]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_parts_come_while_the_tool_works_and_who_lost_the_stream_goes_on_behind_the_last_one(
+    client: Client, token_text: str, call: Call, fx: Package, ask: Ask, tmp_path: Path
+) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    answer = call("fx_stream", {"fifo": str(fifo)}, HTTP_PREFER="respond-async")
+    run_id = answer.json()["metadata"]["run_id"]
+
+    def stream(**headers: str) -> Iterator[str]:
+        headers |= {"HTTP_ACCEPT": "text/event-stream", "HTTP_AUTHORIZATION": f"Bearer {token_text}"}
+        response = client.get(f"/api/v1/runs/{run_id}/events", **headers)
+        return (block.decode() for block in response.streaming_content if block.startswith(b"id:"))
+
+    def work() -> None:
+        queue_work("default")
+        connections.close_all()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    lost = stream()
+    heard = list(itertools.takewhile(lambda block: '"first"' not in block, lost))
+    assert Run.objects.get().status == Status.RUNNING
+    # The part that was heard last is the one that `takewhile` took away.
+    last = len(heard) + 1
+    fifo.write_bytes(b"")
+    polled = ask(f"{run_id}/events?after={last}&wait=30").json()["events"]
+    assert polled[0]["data"]["partial"] == "second"
+    worker.join()
+    rest = list(stream(HTTP_LAST_EVENT_ID=str(last)))
+    assert [block.split("\n")[0] for block in rest] == [f"id: {last + 1}", f"id: {last + 2}"]
+    assert '"second"' in rest[0]
+    assert '"whole"' in rest[1]
 
 
 # --- cancel ---

@@ -1,4 +1,4 @@
-"""The broker is killed and comes back without its messages: workers hear bells again (faults 5)."""
+"""The broker is killed and comes back without its messages: workers hear bells again (faults 4 and 5)."""
 
 from pathlib import Path
 
@@ -8,9 +8,9 @@ import pytest
 from chaos.services import BROKERS
 from execution.models import Run, Status
 from execution.runs.invariants import invariants_check
-from tests.faults.conftest import missing
-from tests.faults.test_failpoints import submitted
+from tests.faults.conftest import missing, submitted
 from tests.processes import Processes, wait_for
+from tests.workers.conftest import queues_purge
 
 pytestmark = [pytest.mark.outages]
 PREFIX = "test.broker."
@@ -39,3 +39,15 @@ def test_a_worker_resumes_when_the_broker_was_killed_and_started_again(
     finally:
         hub.end_all()
         broker.remove()
+
+
+def test_a_thousand_runs_whose_bells_are_lost_are_all_carried_out(
+    hub: Processes, world_token: str, tmp_path: Path
+) -> None:
+    for _ in range(1000):
+        submitted(world_token, "world_pure", tmp_path)
+    assert queues_purge()
+    hub.worker(concurrency=2)
+    hub.steward()
+    wait_for(lambda: Run.objects.filter(status=Status.COMPLETED).count() == 1000, 100)
+    assert invariants_check().faults == {}

@@ -9,8 +9,7 @@ from chaos.processes import ROOT
 from chaos.verdict import executions_of
 from execution.models import Attempt, Run, Status
 from execution.runs.invariants import invariants_check
-from tests.faults.conftest import Execute, missing
-from tests.faults.test_failpoints import submitted
+from tests.faults.conftest import Execute, missing, submitted
 from tests.processes import Processes, wait_for
 
 pytestmark = [pytest.mark.faults]

@@ -13,8 +13,7 @@ from chaos.verdict import executions_of
 from execution.models import Run, RunEvent, Status
 from execution.runs.events import LATE_RESULT
 from execution.runs.invariants import invariants_check
-from tests.faults.conftest import Execute
-from tests.faults.test_failpoints import submitted
+from tests.faults.conftest import Execute, submitted
 from tests.processes import Processes, database_url, running, wait_for
 
 pytestmark = [pytest.mark.outages]

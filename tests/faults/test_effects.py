@@ -10,12 +10,10 @@ from execution.models import Run, Status
 from execution.runs.invariants import invariants_check
 from registry.models import ToolVersion
 from security.models import Persona
-from tests.faults.conftest import Execute
-from tests.faults.test_failpoints import armed, submitted
+from tests.faults.conftest import Deaths, Execute, declare, submitted
 from tests.processes import Processes, wait_for
-from toolhub_sdk.package import CONTRACT
 
-pytestmark = [pytest.mark.faults]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
 EFFECTS = [
     {"type": "state_change", "description": "Count.", "state": "n", "change": "increment"},
     {"type": "notification", "description": "Tell.", "event": "acted", "expression": "result"},
@@ -44,65 +42,62 @@ def webhook(world_token: str) -> Webhook:
     return Webhook.objects.create(persona=persona, url="http://127.0.0.1:1/", events=["acted"])
 
 
-def declare(tool: str, **contract: object) -> None:
-    version = ToolVersion.objects.get(tool__name=tool)
-    version.definition["_meta"][CONTRACT] |= contract
-    version.save()
-
-
-@pytest.mark.parametrize(("place", "tool", "end", "times"), PLACES)
 def test_effects_follow_an_outcome_once_or_not_at_all(
     hub: Processes,
     world_token: str,
     webhook: Webhook,
+    deaths: Deaths,
     tmp_path: Path,
-    place: str,
-    tool: str,
-    end: Status,
-    times: int,
+    subtests: pytest.Subtests,
 ) -> None:
-    declare(tool, effects=EFFECTS)
-    env, file = armed(tmp_path, place)
-    run = submitted(world_token, tool, tmp_path / "trace")
-    hub.worker(**env)
+    for tool in ("world_again", "world_once"):
+        declare(tool, effects=EFFECTS)
+    hub.worker(**deaths.env)
     hub.steward()
-    wait_for(lambda: not file.exists(), 60)
-    wait_for(lambda: Run.objects.filter(pk=run.pk, status=end).exists(), 60)
-    wait_for(lambda: Run.objects.filter(parent=run, status=Status.COMPLETED).count() == times, 60)
-    assert list(Item.objects.values_list("value", flat=True)) == [1] * times
-    assert SessionEvent.objects.count() == Delivery.objects.count() == times
+    total = 0
+    for place, tool, end, times in PLACES:
+        total += times
+        with subtests.test(place=place, tool=tool):
+            deaths.arm(place)
+            run = submitted(world_token, tool, tmp_path / "trace")
+            deaths.await_death(place)
+            wait_for(lambda pk=run.pk, end=end: Run.objects.filter(pk=pk, status=end).exists(), 60)
+            done = Run.objects.filter(parent=run, status=Status.COMPLETED)
+            wait_for(lambda done=done, times=times: done.count() == times, 60)
+            assert list(Item.objects.values_list("value", flat=True)) == [total]
+            assert SessionEvent.objects.count() == Delivery.objects.count() == total
     assert invariants_check().faults == {}
 
 
 # 6a: the attempt that failed is on record, or not; the run goes on in both cases.
-@pytest.mark.parametrize("place", ["retry.before", "retry.after"])
 def test_a_worker_that_dies_where_it_puts_a_run_back_to_wait_loses_nothing(
-    hub: Processes, world_token: str, tmp_path: Path, place: str
+    hub: Processes, world_token: str, deaths: Deaths, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     declare("world_think", retry={"maxRetries": 2, "backoff": {"type": "fixed", "delay": 10}})
     ToolVersion.objects.filter(tool__name="world_think").update(timeout_ms=200)
-    env, file = armed(tmp_path, place)
-    # Each attempt takes longer than it may.
-    run = submitted(world_token, "world_think", tmp_path / "trace", seconds=5)
-    hub.worker(**env)
+    hub.worker(**deaths.env)
     hub.steward()
-    wait_for(lambda: not file.exists(), 60)
-    wait_for(lambda: Run.objects.filter(pk=run.pk, status=Status.TIMEOUT).exists(), 60)
-    done = Run.objects.get(pk=run.pk)
-    lost = done.attempts.filter(status="lost").count()
-    assert lost == (1 if place == "retry.before" else 0)
-    assert done.attempts.count() == 3 + lost
+    for place in ("retry.before", "retry.after"):
+        with subtests.test(place=place):
+            deaths.arm(place)
+            # Each attempt takes longer than it may.
+            run = submitted(world_token, "world_think", tmp_path / "trace", seconds=5)
+            deaths.await_death(place)
+            wait_for(lambda pk=run.pk: Run.objects.filter(pk=pk, status=Status.TIMEOUT).exists(), 60)
+            lost = run.attempts.filter(status="lost").count()
+            assert lost == (1 if place == "retry.before" else 0)
+            assert run.attempts.count() == 3 + lost
     assert invariants_check().faults == {}
 
 
 def test_an_inline_run_whose_web_process_dies_at_its_effects_is_unknown(
-    hub: Processes, execute: Execute, world_token: str, tmp_path: Path
+    hub: Processes, execute: Execute, world_token: str, deaths: Deaths, tmp_path: Path
 ) -> None:
     declare("world_quick", effects=EFFECTS[:1])
-    env, file = armed(tmp_path, "effects.before")
-    _, address = hub.web(**env)
+    _, address = hub.web(**deaths.env)
+    deaths.arm("effects.before")
     assert execute(address, "world_quick", {"file": str(tmp_path / "trace")}) is None
-    assert not file.exists()
+    deaths.await_death("effects.before")
     hub.steward()
     wait_for(lambda: Run.objects.filter(status=Status.OUTCOME_UNKNOWN).exists(), 60)
     assert Item.objects.count() == 0

@@ -1,40 +1,34 @@
-"""The process dies just before or after each commit on a run's way; one outcome comes of it all the same."""
+"""The process dies just before or after each commit on a run's way; one outcome comes of it all the same.
 
+One hub serves a whole table: its processes come back by themselves, and each place is armed when its turn is.
+"""
+
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from chaos.processes import ROOT
 from chaos.verdict import executions_of
-from execution.models import Run, Status
+from execution.models import Approval, Run, Status
 from execution.runs.invariants import invariants_check
-from execution.runs.requests import CallRequest
-from execution.runs.services import Manner, run_submit
-from security.models import Token, User
-from security.services import token_revoke
-from security.tokens import principal_find
-from tests.faults.conftest import Execute
+from registry.models import ToolVersion
+from security.decisions import APPROVED
+from security.models import Persona, Token, User
+from security.services import grant_create, token_create, token_revoke
+from tests.faults.conftest import Deaths, Execute, declare, submitted
 from tests.processes import Processes, wait_for
 
-pytestmark = [pytest.mark.faults]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
 
 
-def armed(tmp_path: Path, place: str) -> tuple[dict[str, str], Path]:
-    """The environment of a process that dies once at a place, and the file that is gone afterwards."""
-    file = tmp_path / "armed"
-    file.touch()
-    return {"TOOLHUB_FAILPOINT": f"{place}@{file}"}, file
-
-
-def submitted(token: str, tool: str, file: Path, **more: float) -> Run:
-    """A run that waits for a worker, accepted by this process."""
-    found = principal_find(token)
-    assert found
-    request = CallRequest(arguments={"file": str(file), **more})
-    return run_submit(principal=found[0], name=tool, request=request, manner=Manner(0, detached=True))
+def ended(run: Run, end: Status) -> None:
+    wait_for(lambda: Run.objects.filter(pk=run.pk, status=end).exists(), 60)
 
 
 # place, tool, the run's end, how often the world saw it
-WORKER = [
+BEGUN_AT_ONCE = [
     ("start.before", "world_once", Status.COMPLETED, 1),
     ("start.after", "world_once", Status.OUTCOME_UNKNOWN, 0),
     ("start.after", "world_again", Status.COMPLETED, 1),
@@ -42,132 +36,166 @@ WORKER = [
     ("finish.before", "world_again", Status.COMPLETED, 2),
     ("finish.after", "world_once", Status.COMPLETED, 1),
 ]
+# A run whose right rests on CEL is claimed by one commit, and started by another.
+CLAIMED_FIRST = [
+    ("claim.before", "world_once", Status.COMPLETED, 1),
+    ("claim.after", "world_once", Status.COMPLETED, 1),
+    ("start.before", "world_once", Status.COMPLETED, 1),
+    ("start.after", "world_once", Status.OUTCOME_UNKNOWN, 0),
+]
 
 
-@pytest.mark.parametrize(("place", "tool", "end", "seen"), WORKER)
+@pytest.mark.parametrize("table", [BEGUN_AT_ONCE, CLAIMED_FIRST], ids=["begun at once", "claimed first"])
 def test_a_worker_that_dies_leaves_one_outcome(
-    hub: Processes, world_token: str, tmp_path: Path, place: str, tool: str, end: Status, seen: int
+    hub: Processes,
+    world_token: str,
+    deaths: Deaths,
+    tmp_path: Path,
+    subtests: pytest.Subtests,
+    table: list[tuple[str, str, Status, int]],
 ) -> None:
-    env, file = armed(tmp_path, place)
+    if table is CLAIMED_FIRST:
+        always = [{"kind": "cel", "expression": "true"}]
+        who: dict[str, Any] = {"by": User.objects.get(), "persona": Persona.objects.get()}
+        grant_create(**who, capability=APPROVED, reason="r", conditions=always)
     trace = tmp_path / "trace"
-    run = submitted(world_token, tool, trace)
-    hub.worker(**env)
+    hub.worker(**deaths.env)
     hub.steward()
-    wait_for(lambda: not file.exists(), 60)
-    wait_for(lambda: Run.objects.filter(pk=run.pk, status=end).exists(), 60)
-    assert executions_of(trace)[str(run.pk)] == seen
+    for place, tool, end, seen in table:
+        with subtests.test(place=place, tool=tool):
+            deaths.arm(place)
+            run = submitted(world_token, tool, trace)
+            deaths.await_death(place)
+            ended(run, end)
+            assert executions_of(trace)[str(run.pk)] == seen
     assert invariants_check().faults == {}
 
 
-# A run whose right was lost: it is claimed by itself, and ended without a start.
-@pytest.mark.parametrize("place", ["claim.before", "claim.after", "finish.before", "finish.after"])
 def test_a_worker_that_dies_over_a_run_that_may_not_start_leaves_one_outcome(
-    hub: Processes, world_token: str, tmp_path: Path, place: str
+    hub: Processes, world_token: str, deaths: Deaths, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    env, file = armed(tmp_path, place)
+    """A run whose right was lost is claimed by itself, and ended without a start."""
     trace = tmp_path / "trace"
-    run = submitted(world_token, "world_once", trace)
-    token_revoke(by=User.objects.get(), token=Token.objects.get())
-    hub.worker(**env)
+    admin, persona = User.objects.get(), Persona.objects.get()
+    lost = []
+    for place in ("claim.before", "claim.after", "finish.before", "finish.after"):
+        token, text = token_create(by=admin, persona=persona, name=place)
+        lost.append((place, submitted(text, "world_once", trace), token))
+    Run.objects.update(due_at="2199-01-01T00:00:00Z")
+    hub.worker(**deaths.env)
     hub.steward()
-    wait_for(lambda: not file.exists(), 60)
-    wait_for(lambda: Run.objects.filter(pk=run.pk, status=Status.FAILED).exists(), 60)
-    row = Run.objects.get(pk=run.pk)
-    assert ((row.error or {})["code"], row.started_at) == ("PERMISSION_DENIED", None)
+    for place, run, token in lost:
+        with subtests.test(place=place):
+            token_revoke(by=admin, token=Token.objects.get(pk=token.pk))
+            deaths.arm(place)
+            Run.objects.filter(pk=run.pk).update(due_at="2020-01-01T00:00:00Z")
+            deaths.await_death(place)
+            ended(run, Status.FAILED)
+            row = Run.objects.get(pk=run.pk)
+            assert ((row.error or {})["code"], row.started_at) == ("PERMISSION_DENIED", None)
     assert not executions_of(trace)
     assert invariants_check().faults == {}
 
 
-@pytest.mark.parametrize("place", ["reap.before", "reap.after"])
 def test_a_steward_that_dies_while_it_reaps_takes_nothing_with_it(
-    hub: Processes, world_token: str, tmp_path: Path, place: str
+    hub: Processes, world_token: str, deaths: Deaths, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    folder = tmp_path / "worker"
-    folder.mkdir()
-    killed, killed_file = armed(folder, "start.after")
     trace = tmp_path / "trace"
-    run = submitted(world_token, "world_again", trace)
-    hub.worker(**killed)
-    wait_for(lambda: not killed_file.exists(), 60)
-    env, file = armed(tmp_path, place)
-    dying = hub.steward(**env)
-    wait_for(lambda: not file.exists(), 60)
-    dying.wait(10)
-    hub.steward()
-    wait_for(lambda: Run.objects.filter(pk=run.pk, status=Status.COMPLETED).exists(), 60)
-    assert executions_of(trace)[str(run.pk)] == 1
+    hub.worker(**deaths.env)
+    for place in ("reap.before", "reap.after"):
+        with subtests.test(place=place):
+            deaths.arm("start.after")
+            run = submitted(world_token, "world_again", trace)
+            deaths.await_death("start.after")
+            deaths.arm(place)
+            dying = hub.steward(**deaths.env)
+            deaths.await_death(place)
+            dying.wait(10)
+            steward = hub.steward()
+            ended(run, Status.COMPLETED)
+            assert executions_of(trace)[str(run.pk)] == 1
+            hub.kill(steward)
     assert invariants_check().faults == {}
 
 
-def test_a_web_process_that_dies_before_accepting_leaves_nothing(
-    hub: Processes, execute: Execute, tmp_path: Path
-) -> None:
-    before = [
-        ("accept.before", "world_once"),
-        ("start.before", "world_quick"),
-        ("short.before", "world_pure"),
-    ]
-    for number, (place, tool) in enumerate(before):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        env, file = armed(folder, place)
-        _, address = hub.web(**env)
-        assert execute(address, tool, {"file": str(tmp_path / "trace")}) is None
-        assert not file.exists()
-    assert Run.objects.count() == 0
-    assert not executions_of(tmp_path / "trace")
-
-
-@pytest.mark.parametrize("place", ["accept.after", "ring.before"])
-def test_what_was_accepted_is_carried_out_though_nobody_rang(
-    hub: Processes, execute: Execute, tmp_path: Path, place: str
-) -> None:
-    env, file = armed(tmp_path, place)
-    trace = tmp_path / "trace"
-    _, address = hub.web(**env)
-    assert execute(address, "world_once", {"file": str(trace)}, Prefer="respond-async") is None
-    assert not file.exists()
-    hub.worker()
-    hub.steward()
-    run = Run.objects.get()
-    wait_for(lambda: Run.objects.filter(pk=run.pk, status=Status.COMPLETED).exists(), 60)
-    assert executions_of(trace) == {str(run.pk): 1}
-    assert invariants_check().faults == {}
-
-
-def test_a_call_whose_answer_was_lost_gives_the_same_run_again(
-    hub: Processes, execute: Execute, tmp_path: Path
-) -> None:
-    env, file = armed(tmp_path, "short.after")
-    _, address = hub.web(**env)
-    assert execute(address, "world_pure", {"file": "a"}, Idempotency_Key="once") is None
-    assert not file.exists()
-    again = wait_for(lambda: execute(address, "world_pure", {"file": "a"}, Idempotency_Key="once"), 30)
-    assert again["data"] == "a"
-    assert Run.objects.count() == 1
-    assert invariants_check().faults == {}
-
-
-# An inline run that is not pure: the web process accepts and starts it by one commit, and finishes it by another.
-INLINE = [
-    ("start.after", Status.OUTCOME_UNKNOWN, 0),
-    ("finish.before", Status.OUTCOME_UNKNOWN, 1),
-    ("finish.after", Status.COMPLETED, 1),
+LATER = {"Prefer": "respond-async"}
+# place, tool, headers, the run's end or None where nothing was accepted, how often the world saw it
+WEB: list[tuple[str, str, dict[str, str], Status | None, int]] = [
+    ("accept.before", "world_once", LATER, None, 0),
+    ("accept.after", "world_once", LATER, Status.COMPLETED, 1),
+    ("ring.before", "world_once", LATER, Status.COMPLETED, 1),
+    # A pure run is written together with its outcome.
+    ("short.before", "world_pure", {}, None, 0),
+    # One that is not is accepted and started by one commit, and finished by another.
+    ("accept.before", "world_quick", {}, None, 0),
+    ("start.before", "world_quick", {}, None, 0),
+    ("start.after", "world_quick", {}, Status.OUTCOME_UNKNOWN, 0),
+    ("finish.before", "world_quick", {}, Status.OUTCOME_UNKNOWN, 1),
+    ("finish.after", "world_quick", {}, Status.COMPLETED, 1),
+]
+# Where places under a cap are counted, by several statements in one transaction.
+COUNTED = [(place, *row) for place, *row in WEB if row[0] == "world_quick"]
+COUNTED.insert(1, ("accept.after", "world_quick", {}, None, 0))
+ASKED = [
+    ("ask.before", "world_again", LATER, None, 0),
+    ("ask.after", "world_again", LATER, Status.AWAITING_APPROVAL, 0),
 ]
 
 
-@pytest.mark.parametrize(("place", "end", "seen"), INLINE)
-def test_a_web_process_that_dies_in_an_inline_run_leaves_one_outcome(
-    hub: Processes, execute: Execute, tmp_path: Path, place: str, end: Status, seen: int
+def test_a_web_process_that_dies_leaves_one_outcome_or_nothing(
+    hub: Processes,
+    world_token: str,
+    execute: Execute,
+    deaths: Deaths,
+    tmp_path: Path,
+    subtests: pytest.Subtests,
 ) -> None:
-    env, file = armed(tmp_path, place)
     trace = tmp_path / "trace"
-    _, address = hub.web(**env)
-    assert execute(address, "world_quick", {"file": str(trace)}) is None
-    assert not file.exists()
+    _, address = hub.web(**deaths.env)
     hub.worker()
     hub.steward()
-    run = Run.objects.get()
-    wait_for(lambda: Run.objects.filter(pk=run.pk, status=end).exists(), 60)
-    assert executions_of(trace)[str(run.pk)] == seen
+
+    def dies_at(place: str, tool: str, headers: dict[str, str], end: Status | None, seen: int) -> None:
+        before = set(Run.objects.values_list("pk", flat=True))
+        deaths.arm(place)
+        assert execute(address, tool, {"file": str(trace)}, **headers) is None
+        deaths.await_death(place)
+        runs = list(Run.objects.exclude(pk__in=before))
+        assert len(runs) == (end is not None)
+        for run in runs:
+            ended(run, end or Status.FAILED)
+            assert executions_of(trace)[str(run.pk)] == seen
+
+    for place, tool, headers, end, seen in WEB:
+        with subtests.test(place=place, tool=tool):
+            dies_at(place, tool, headers, end, seen)
+    bounds = ToolVersion.objects.get(tool__name="world_quick").declared["resourceBounds"]
+    declare("world_quick", resourceBounds={**bounds, "maxConcurrency": 5})
+    for place, tool, headers, end, seen in COUNTED:
+        with subtests.test(place=place, tool=tool, counted=True):
+            dies_at(place, tool, headers, end, seen)
+    declare("world_again", requiresApproval=True)
+    for place, tool, headers, end, seen in ASKED:
+        with subtests.test(place=place):
+            dies_at(place, tool, headers, end, seen)
+    assert Approval.objects.count() == 1
+    with subtests.test(place="short.after"):
+        known = Run.objects.count()
+        deaths.arm("short.after")
+        call = (address, "world_pure", {"file": "a"})
+        assert execute(*call, Idempotency_Key="once") is None
+        deaths.await_death("short.after")
+        again = wait_for(lambda: execute(*call, Idempotency_Key="once"), 30)
+        assert again["data"] == "a"
+        assert Run.objects.count() == known + 1
     assert invariants_check().faults == {}
+
+
+def test_every_place_is_planted_somewhere() -> None:
+    named = set()
+    for app in ("core", "security", "registry", "execution"):
+        for file in (ROOT / app).rglob("*.py"):
+            named |= set(re.findall(r"""failpoint\("([a-z.]+)"\)""", file.read_text(encoding="utf-8")))
+    tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("*.py"))
+    assert len(named) > 15
+    assert [place for place in sorted(named) if f'"{place}"' not in tests] == []

@@ -12,7 +12,7 @@ from execution.models import Run, RunEvent, Status
 from execution.runs.events import LATE_RESULT
 from execution.runs.invariants import invariants_check
 from execution.runs.services import run_cancel
-from tests.faults.test_failpoints import submitted
+from tests.faults.conftest import submitted
 from tests.processes import Processes, wait_for
 
 pytestmark = [pytest.mark.faults]

@@ -203,6 +203,15 @@ def fx_dice(file: Text) -> str:
     return os.urandom(16).hex()
 
 
+@tool(timeout_ms=20_000)
+def fx_stream(ctx: ToolContext, fifo: Text) -> str:
+    """Sends a part, waits until somebody opens the pipe, and sends another."""
+    ctx.emit("first")
+    Path(fifo).read_bytes()
+    ctx.emit("second")
+    return "whole"
+
+
 @tool(timeout_ms=1000)
 def fx_wrap(value: Annotated[Any, Field(description="Anything.")]) -> Any:
     """What a later version of fx_echo might return."""

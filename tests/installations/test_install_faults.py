@@ -24,11 +24,12 @@ from registry.models import Archive, Package, Release, Tool
 from registry.releases.activation import release_activate
 from registry.services import assignment_create
 from security.models import Persona, User
-from tests.faults.conftest import missing
+from tests.faults.conftest import INSTALL_STEPS, Deaths, deaths, missing
 from tests.installations import packages
 from tests.installations.git_server import repository
 from tests.processes import Processes, running, wait_for
 
+__all__ = ["deaths"]
 pytestmark = [pytest.mark.faults]
 UPLOAD = Source("upload", "greetings.zip")
 
@@ -48,22 +49,24 @@ def approved(one: Installation) -> None:
     installation_approve(by=SYSTEM, installation=one, digest=one.digest)
 
 
-@pytest.mark.parametrize("step", ["fetch", "verify", "inspect", "prepare", "self_test", "publish"])
+@pytest.mark.timeout(400)
 def test_a_worker_that_dies_in_a_step_leaves_it_to_the_next(
-    hub: Processes, tmp_path: Path, step: str
+    hub: Processes, deaths: Deaths, subtests: pytest.Subtests
 ) -> None:
-    file = tmp_path / "armed"
-    file.touch()
-    hub.worker(TOOLHUB_FAILPOINT=f"install.{step}@{file}")
+    hub.worker(**deaths.env)
     hub.steward()
-    one = installation_start(by=SYSTEM, source=UPLOAD, content=packages.zipped())
-    approved(one)
-    wait_for(lambda: status_of(one) not in {"queued", "running"}, 60)
-    one.refresh_from_db()
-    assert one.status == "published", one.error
-    assert not file.exists()
-    assert Release.objects.filter(package__name="greetings").count() == 1
-    assert not Staged.objects.exists()
+    for number, step in enumerate(INSTALL_STEPS):
+        with subtests.test(step=step):
+            deaths.arm(f"install.{step}")
+            content = packages.zipped(f"1.{number}.0")
+            one = installation_start(by=SYSTEM, source=UPLOAD, content=content)
+            approved(one)
+            deaths.await_death(f"install.{step}")
+            wait_for(lambda one=one: status_of(one) not in {"queued", "running"}, 60)
+            one.refresh_from_db()
+            assert one.status == "published", one.error
+            assert Release.objects.filter(package__name="greetings").count() == number + 1
+            assert not Staged.objects.exists()
 
 
 def test_of_two_at_once_one_is_installed_and_the_other_hears_so(hub: Processes) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,10 @@ import pytest
 from django.db import connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
+from django.utils import timezone
 
+from execution.models import Run
+from execution.runs.claim import Lease
 from monitoring import health
 
 
@@ -70,6 +73,19 @@ def test_a_call_without_the_database_is_503_with_retry_after(away: None, client:
     assert (response.status_code, response["Content-Type"]) == (503, "application/problem+json")
     assert response.json()["error"]["code"] == "RECORD_UNAVAILABLE"
     assert int(response["Retry-After"]) > 0
+
+
+@pytest.mark.django_db
+def test_runs_that_nobody_begins_are_told_and_calls_are_taken_all_the_same(
+    client: Client, make_run: Callable[..., Run], leased: Callable[..., Lease]
+) -> None:
+    make_run(due_at=timezone.now() - 2 * health.UNHEARD)
+    response = client.get("/readyz")
+    check = checks(response)["workers"]
+    assert (response.status_code, check["ok"]) == (200, False)
+    assert "no worker begins them" in check["reason"]
+    leased(ends=9e12)  # somebody works, and takes more when there is room
+    assert checks(client.get("/readyz"))["workers"]["ok"] is True
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
