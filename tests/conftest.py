@@ -12,13 +12,14 @@ from django.db import connection
 from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from whitenoise.base import WhiteNoise
 
 from audit.triggers import triggers_create, triggers_drop
-from registry.catalogue import catalogue_sync
 from registry.models import Package, Tool
 from registry.services import assignment_create
 from security.models import Persona, User
 from security.services import persona_create, token_create
+from tests.published import catalogue_publish
 
 Answer = Any
 
@@ -47,9 +48,24 @@ def _uses_services(item: pytest.Item) -> bool:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def collected_static() -> None:
-    """Pages name their assets by the manifest, as in production."""
+def collected_static() -> Iterator[None]:
+    """Pages name their assets by the manifest, as in production.
+
+    Each test's client starts the hub's middleware anew; what lies in the folder is looked up once for all.
+    """
     call_command("collectstatic", interactive=False, verbosity=0)
+    look = WhiteNoise.update_files_dictionary
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def known(self: WhiteNoise, root: str, prefix: str) -> None:
+        if (root, prefix) not in found:
+            look(self, root, prefix)
+            found[root, prefix] = dict(self.files)
+        self.files.update(found[root, prefix])
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(WhiteNoise, "update_files_dictionary", known)
+        yield
 
 
 # What migrations fill: the same for every test.
@@ -123,7 +139,7 @@ def viewer(db: None) -> User:
 @pytest.fixture
 def published(db: None) -> None:
     """The built-in tools."""
-    catalogue_sync(settings.CATALOGUE)
+    catalogue_publish(settings.CATALOGUE)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ TOOLHUB_REQUIRE_SERVICES=1 makes a missing service a failure. Arguments go to py
 
 import fcntl
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,25 +25,44 @@ SLOTS = 2
 # Beside them one of the shapes that mostly wait, for leases to end and services to come back.
 SLOTS_WAITING = 1
 TAIL = 120
-ONCE = "browser or setup or faults or outages or hostile"
+ONCE = ("browser", "setup", "faults", "outages", "hostile")
 
 
 @dataclass(frozen=True)
 class Shape:
-    """One pytest run: what it selects, the services that it needs, its settings, and whether it mostly waits."""
+    """One pytest run: the marks that it selects (none: all that is not run once), the services that it needs,
+    its settings, and whether it mostly waits.
+    """
 
     name: str
-    select: str
+    marks: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
     waits: bool = False
 
+    @property
+    def select(self) -> str:
+        """Pytest's expression."""
+        marked, once = " or ".join(self.marks), " or ".join(ONCE)
+        if set(self.marks) - set(ONCE):
+            return f"({marked}) and not ({once})"
+        return marked or f"not ({once})"
+
+    @property
+    def files(self) -> list[str]:
+        """The test files in which one of the marks stands: to collect all others takes long."""
+        if not self.marks:
+            return []
+        word = re.compile(rf"\bmark\.(?:{'|'.join(self.marks)})\b")
+        tests = sorted((ROOT / "tests").rglob("test_*.py"))
+        return [str(file.relative_to(ROOT)) for file in tests if word.search(file.read_text("utf-8"))]
+
 
 SHAPES = (
-    Shape("sqlite+embedded", f"not ({ONCE})"),
+    Shape("sqlite+embedded"),
     Shape(
         "postgres+redis",
-        f"not ({ONCE})",
+        (),
         ("PostgreSQL", "Redis"),
         {
             "TOOLHUB_DATABASE_URL": database_url("redis"),
@@ -53,27 +73,27 @@ SHAPES = (
     ),
     Shape(
         "faults",
-        "faults",
+        ("faults",),
         ("PostgreSQL", "Redis"),
         {"TOOLHUB_DATABASE_URL": database_url("faults"), "TOOLHUB_BROKER_URL": REDIS},
         waits=True,
     ),
     Shape(
         "outages",
-        "outages",
+        ("outages",),
         ("PostgreSQL", "Redis"),
         {"TOOLHUB_DATABASE_URL": database_url("outages"), "TOOLHUB_BROKER_URL": REDIS},
         waits=True,
     ),
-    Shape("setup", "setup"),
-    Shape("hostile", "hostile", ("bubblewrap",)),
+    Shape("setup", ("setup",)),
+    Shape("hostile", ("hostile",), ("bubblewrap",)),
     Shape(
         "postgres+rabbitmq",
-        f"(broker or services) and not ({ONCE})",
+        ("broker", "services"),
         ("PostgreSQL", "RabbitMQ"),
         {"TOOLHUB_DATABASE_URL": database_url("rabbitmq"), "TOOLHUB_BROKER_URL": RABBITMQ},
     ),
-    Shape("browser", "browser", ("chromium",)),
+    Shape("browser", ("browser",), ("chromium",)),
 )
 
 
@@ -111,6 +131,8 @@ def run(shape: Shape, leave_out: str, arguments: list[str]) -> Outcome:
         data.mkdir(mode=0o700)
         command = [sys.executable, "-m", "pytest", "-q", "--create-db", "-m", f"({shape.select}){leave_out}"]
         command += [f"--junitxml={report}", "-o", f"cache_dir={folder}/cache", *arguments]
+        if all(each.startswith("-") for each in arguments):
+            command += shape.files
         done = subprocess.run(
             command,
             cwd=ROOT,

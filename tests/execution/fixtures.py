@@ -1,61 +1,32 @@
 """What the tests of runs and of workers share: the fixture tools, and runs in any state."""
 
-import itertools
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
 from execution.models import Attempt, Run, Status
 from execution.runs.claim import Lease
 from execution.runs.states import FINAL
-from registry.catalogue import catalogue_sync
-from registry.models import Package, Release, Tool, ToolVersion
+from registry.models import Package, ToolVersion
 from registry.services import assignment_create
 from security.models import Persona, User
 from security.tokens import principal_find
+from tests.published import catalogue_publish
 from toolhub_sdk.package import CONTRACT
 
 FIXTURE_CATALOGUE = "tests.fixture_catalogue"
-PACKAGES = ("fixture", "keeper", "world")
-
-
-# Rows far from those that a database counts itself, so that they fit beside any others.
-AWAY = 1_000_000
-_KEPT: list[list[Any]] = []
-
-
-def _publish() -> None:
-    """Publishes the fixture tools by the hub's own door once, and later writes the same rows again: 20 times
-    as fast, in hundreds of tests.
-    """
-    with transaction.atomic():
-        if not _KEPT:
-            catalogue_sync(FIXTURE_CATALOGUE)
-            mine = {"package__name__in": PACKAGES}
-            versions = ToolVersion.objects.filter(tool__package__name__in=PACKAGES)
-            groups: list[Any] = [Package.objects.filter(name__in=PACKAGES)]
-            groups += [Release.objects.filter(**mine), Tool.objects.filter(**mine), versions]
-            _KEPT.extend(list(group.order_by("pk")) for group in groups)
-            for row in itertools.chain.from_iterable(_KEPT):
-                for field in row._meta.concrete_fields:
-                    if field.primary_key or field.is_relation:
-                        setattr(row, field.attname, getattr(row, field.attname) + AWAY)
-            return
-        for rows in _KEPT:
-            type(rows[0])._default_manager.bulk_create(rows)
 
 
 @pytest.fixture
 def fx(admin: User, persona: Persona, settings: Any) -> Package:
     """The fixture tools, published and assigned to the persona."""
     settings.CATALOGUE = FIXTURE_CATALOGUE
-    _publish()
+    catalogue_publish(FIXTURE_CATALOGUE)
     package = Package.objects.get(name="fixture")
     assignment_create(by=admin, persona=persona, package=package)
     return package
