@@ -57,7 +57,7 @@ class Processes:
         port = port or free_port()
         process = self.start(programs.web("127.0.0.1", port, workers=workers, threads=threads), env)
         address = f"http://127.0.0.1:{port}"
-        wait_for(lambda: _answers(f"{address}/healthz"), 60)
+        wait_for(lambda: answers(f"{address}/healthz"), 60)
         return process, address
 
     def signal(self, process: Process, number: signal.Signals) -> None:
@@ -92,7 +92,8 @@ def manage(env: Mapping[str, str], *words: str, patience_s: float = 300.0) -> st
     return done.stdout
 
 
-def _answers(address: str) -> bool:
+def answers(address: str) -> bool:
+    """Whether a web process answers there."""
     try:
         with urllib.request.urlopen(address, timeout=2) as answer:
             return bool(answer.status == 200)
