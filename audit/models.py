@@ -10,7 +10,7 @@ class Event(models.Model):
     filters. `leaf` is SHA-256(0x00 ‖ canonical), RFC 6962 §2.1.
     """
 
-    at = models.DateTimeField(db_index=True)
+    at = models.DateTimeField()
     kind = models.CharField(max_length=64)
     actor_kind = models.CharField(max_length=16)
     actor_id = models.CharField(max_length=64)

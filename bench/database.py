@@ -106,7 +106,9 @@ def kept(number: Number) -> Kept:
     once = "SELECT run_id FROM audit_event WHERE kind = 'run.outcome' GROUP BY run_id HAVING count(*) = 1"
     return Kept(
         number(f"SELECT count(*) FROM execution_run WHERE status IN {FINAL}"),
-        number("SELECT count(*) FROM execution_attempt"),
+        # A run that was over when it was accepted has its one attempt in its own row.
+        number("SELECT count(*) FROM execution_attempt")
+        + number("SELECT count(*) FROM execution_run WHERE is_brief"),
         number(f"{events}'run.accepted'"),
         number(f"{events}'run.outcome'"),
         number(f"SELECT count(*) FROM execution_run WHERE id IN ({once})"),

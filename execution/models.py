@@ -12,6 +12,7 @@ from registry.models import ToolVersion
 from security.models import Persona, Token, User
 
 EFFECT_FAILED = "EFFECT_FAILED"
+_UNCHECKED: dict[str, Any] = {"db_index": False, "db_constraint": False}
 
 
 class Status(StrEnum):
@@ -44,12 +45,11 @@ class Run(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    # Found by the index run_persona.
-    persona = models.ForeignKey(Persona, on_delete=models.PROTECT, related_name="runs", db_index=False)
-    token = models.ForeignKey(Token, on_delete=models.PROTECT, related_name="+", null=True)
-    responsible = models.ForeignKey(
-        User, on_delete=models.PROTECT, related_name="+", null=True, db_index=False
-    )
+    # Found by the index run_persona. Whom and what a run names, its writer has just read, and the database
+    # lets none of them be deleted (migration 0016): a check with each INSERT would lock their rows for all.
+    persona = models.ForeignKey(Persona, on_delete=models.PROTECT, related_name="runs", **_UNCHECKED)
+    token = models.ForeignKey(Token, on_delete=models.PROTECT, related_name="+", null=True, **_UNCHECKED)
+    responsible = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+", null=True, **_UNCHECKED)
     origin = models.ForeignKey(
         "self", on_delete=models.PROTECT, related_name="repeats", null=True, db_index=False
     )
@@ -59,7 +59,7 @@ class Run(models.Model):
     )
     root = models.UUIDField(null=True)
     depth = models.PositiveSmallIntegerField(default=0, db_default=0)
-    tool_version = models.ForeignKey(ToolVersion, on_delete=models.PROTECT, related_name="runs")
+    tool_version = models.ForeignKey(ToolVersion, on_delete=models.PROTECT, related_name="runs", **_UNCHECKED)
     tool = models.CharField(max_length=64)
     status = models.CharField(max_length=20, choices=[(s.value, s.value) for s in Status])
     queue = models.CharField(max_length=16)
@@ -67,6 +67,9 @@ class Run(models.Model):
     session = models.CharField(max_length=128, default="", blank=True)
     at_once = models.PositiveIntegerField(null=True)
     inline = models.BooleanField(default=False)
+    # Whether it was over when it was accepted: then its attempt and first events stand in these columns alone
+    # (execution/runs/brief.py).
+    is_brief = models.BooleanField(default=False, db_default=False)
 
     arguments = CanonicalJSONField()
     arguments_hash = models.BinaryField(max_length=32)
@@ -184,7 +187,7 @@ class Attempt(models.Model):
     """One try at a run: claimed, perhaps started, perhaps finished."""
 
     # Found by the index of its constraint.
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts", db_index=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts", **_UNCHECKED)
     number = models.PositiveSmallIntegerField()
     lease_token = models.UUIDField()
     worker = models.CharField(max_length=120)
@@ -210,7 +213,7 @@ class RunEvent(models.Model):
     """One step in a run's life. Arguments and result are not repeated here: readers add them."""
 
     # Found by the index of its constraint.
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events", db_index=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events", **_UNCHECKED)
     seq = models.PositiveIntegerField()
     kind = models.CharField(max_length=40)
     at = models.DateTimeField()

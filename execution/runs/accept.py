@@ -5,7 +5,7 @@ import hashlib
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db import connection, models, transaction
@@ -16,12 +16,13 @@ from audit.ledger import event_row
 from core.clock import uuid7
 from core.failpoints import failpoint
 from core.json.canonical import canonical
-from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
+from execution.models import IdempotencyKey, Run, RunEvent, Status
 from execution.runs import hotpath
 from execution.runs.bells import RINGER
+from execution.runs.brief import brief_steps
 from execution.runs.checks import Checked
 from execution.runs.entries import accepted_entry, outcome_entry
-from execution.runs.events import STARTED, events_digest
+from execution.runs.events import events_digest
 from execution.runs.outcomes import CALL_REQUESTED, Outcome, outcome_set
 from execution.runs.requests import Bounds, CallRequest, at_once_of
 from execution.runs.room import ROOM
@@ -181,38 +182,17 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
     transaction could leave behind.
     """
     actor = accepted.principal.actor
-    run.attempt, run.events_count = 1, 3
-    run.started_at = outcome.started_at
-    steps: tuple[tuple[str, datetime, dict[str, Any]], ...] = (
-        (CALL_REQUESTED, run.created_at, {}),
-        (STARTED, outcome.started_at, {"attempt": 1}),
-        (outcome.event, outcome.ended_at, {}),
-    )
-    events = [
-        RunEvent(run_id=run.pk, seq=seq, kind=kind, at=at, data=data)
-        for seq, (kind, at, data) in enumerate(steps, start=1)
-    ]
+    run.is_brief, run.attempt, run.started_at = True, 1, outcome.started_at
+    steps = brief_steps(run, outcome.event, outcome.ended_at)
+    run.events_count = len(steps)
     ledger = [
         event_row(accepted_entry(run, accepted.principal, accepted.grounds)),
-        event_row(outcome_entry(run, outcome, events_digest(events), actor)),
+        event_row(outcome_entry(run, outcome, events_digest(steps), actor)),
     ]
     outcome_set(run, outcome, outcome.ended_at, ledger[1])
-    attempt = Attempt(
-        run_id=run.pk,
-        number=1,
-        lease_token=uuid7(),
-        worker="web",
-        claimed_at=run.created_at,
-        started_at=outcome.started_at,
-        finished_at=outcome.ended_at,
-        status=outcome.status,
-        error_code=outcome.error_code,
-        error=outcome.error,
-        duration_ms=outcome.duration_ms,
-    )
     keys = [accepted.key_row(run)] if accepted.key else []
     failpoint("short.before")
-    rows_write([run], keys, [attempt], events, ledger)
+    rows_write([run], keys, ledger)
     failpoint("short.after")
     return run
 

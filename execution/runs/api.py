@@ -15,6 +15,7 @@ from core.renderers import EventStreamRenderer, JSONRenderer
 from execution.models import Run
 from execution.runs import openapi
 from execution.runs.authentication import CallAuthentication
+from execution.runs.brief import events_of
 from execution.runs.events import event_view
 from execution.runs.preferences import key_read, manner_read, wait_read
 from execution.runs.requests import request_read
@@ -22,7 +23,7 @@ from execution.runs.results import envelope, run_view
 from execution.runs.selectors import run_of
 from execution.runs.services import run_cancel, run_submit
 from execution.runs.states import FINAL
-from execution.runs.streams import event_stream, events_after, events_wait
+from execution.runs.streams import event_stream, events_wait
 from execution.runs.waiters import WAITERS
 from execution.runs.waiting import run_await
 from registry.selectors import ResolvedTool
@@ -95,7 +96,7 @@ class RunEvents(APIView):
         wait_s = wait_read(request.query_params.get("wait"))
         if wait_s and run.status not in FINAL and events_wait(run.pk, after, wait_s):
             run = run_of(run_id, caller(request).persona_id)
-        events = [event_view(event, run) for event in events_after(run, after)]
+        events = [event_view(event, run) for event in events_of(run, after)]
         return Response({"events": events, "finished": run.status in FINAL})
 
 

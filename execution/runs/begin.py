@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from audit.ledger import event_row
@@ -46,13 +46,15 @@ class _Taken(Exception):
 
 def begin_next(queue: str) -> Begun | None:
     """Begins the fairest due run of a queue; None when nothing is due, or no cap is free."""
+    # What is changed in a transaction around this one is not committed.
+    alone = not connection.in_atomic_block
     while True:
         try:
             with transaction.atomic():
                 choice = choice_make(queue)
                 if choice is None:
                     return None
-                lease = _begin(choice)
+                lease = _begin(choice, alone=alone)
                 failpoint("start.before")
         except _Taken:
             continue
@@ -121,10 +123,11 @@ def _lease_ends(seconds: float) -> str:
     return f"EXTRACT(EPOCH FROM clock_timestamp())::double precision + {float(seconds)}"
 
 
-def _begin(choice: Choice, *, fresh: bool = False) -> Lease:
+def _begin(choice: Choice, *, fresh: bool = False, alone: bool = False) -> Lease:
     if not caps_hold(choice):
         raise _Taken
-    lease, facts = (_begin_at_once if hotpath.is_served() else _begin_by_steps)(choice.run_id)
+    at_once = hotpath.is_served()
+    lease, facts = _begin_at_once(choice.run_id, alone) if at_once else _begin_by_steps(choice.run_id)
     # No CEL is evaluated in a transaction: such a run is claimed first and judged then.
     if not fresh and rests_on_cel(facts):
         raise Refused(choice.run_id)
@@ -141,9 +144,9 @@ def _begin_by_steps(run_id: uuid.UUID) -> tuple[Lease, Facts]:
     return lease, facts_of(lease.run)
 
 
-def _begin_at_once(run_id: uuid.UUID) -> tuple[Lease, Facts]:
+def _begin_at_once(run_id: uuid.UUID, alone: bool) -> tuple[Lease, Facts]:
     token, now, worker = uuid.uuid4(), timezone.now(), worker_name()
-    begun = hotwork.run_begin(run_id, token, now, worker)
+    begun = hotwork.run_begin(run_id, token, now, worker, alone=alone)
     if begun is None:
         raise _Taken
     run, facts = begun

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -27,6 +27,15 @@ APPROVAL_ASKED, APPROVED = "APPROVAL_ASKED", "APPROVED"
 APPROVAL_DELEGATED = "APPROVAL_DELEGATED"
 CALLBACK_QUEUED, CALLBACK_TRIED = "CALLBACK_QUEUED", "CALLBACK_TRIED"
 CALLBACK_DELIVERED, CALLBACK_FAILED = "CALLBACK_DELIVERED", "CALLBACK_FAILED"
+
+
+class Step(NamedTuple):
+    """An event that has no row."""
+
+    seq: int
+    kind: str
+    at: datetime
+    data: dict[str, Any]
 
 
 def event_add(run_id: UUID, kind: str, data: Mapping[str, Any] | None = None) -> RunEvent:
@@ -53,7 +62,7 @@ def _event(run_id: UUID, seq: int, kind: str, data: Mapping[str, Any] | None) ->
     )
 
 
-def events_digest(events: Iterable[RunEvent]) -> bytes:
+def events_digest(events: Iterable[RunEvent | Step]) -> bytes:
     """SHA-256 over the canonical list of `{seq, kind, at, data}`."""
     rows = [
         {"seq": e.seq, "kind": e.kind, "at": e.at.isoformat(timespec="microseconds"), "data": e.data}
@@ -62,7 +71,7 @@ def events_digest(events: Iterable[RunEvent]) -> bytes:
     return hashlib.sha256(canonical(rows)).digest()
 
 
-def event_view(event: RunEvent, run: Run) -> dict[str, Any]:
+def event_view(event: RunEvent | Step, run: Run) -> dict[str, Any]:
     """An event as readers get it: `{seq, event, number?, at, data}`, with S3's payloads for its three.
 
     Where the run's payload was removed with age, `expired` stands in its place.

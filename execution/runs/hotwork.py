@@ -22,9 +22,10 @@ from execution.models import Run, Status
 from execution.runs.caps import Choice
 from execution.runs.events import CLAIMED, STARTED
 from execution.runs.gates import Facts
-from execution.runs.hotpath import fields_of, statement_execute, version_kept
+from execution.runs.hotpath import fields_of, version_kept
 from execution.runs.outcomes import Outcome
-from execution.runs.rights import JOINS, RIGHTS, rights_read
+from execution.runs.rights import EPOCH, rights_of
+from execution.runs.statements import statement_execute
 from execution.runs.states import move_sql
 from security.facts import TokenState
 
@@ -84,16 +85,13 @@ WITH moved AS (
   SELECT id, events_count, '{started}', $4, '{{"attempt":' || attempt || '}}' FROM moved
 )
 SELECT {columns}, v.state, v.state_reason,
-       p.name, p.is_active, t.id, t.revoked_at IS NOT NULL, u.id, u.username, u.is_active, {rights}
+       p.name, p.is_active, t.id, t.revoked_at IS NOT NULL, u.id, u.username, u.is_active, {epoch}
   FROM moved m
   JOIN security_persona p ON p.id = m.persona_id
   LEFT JOIN security_token t ON t.id = m.token_id
   LEFT JOIN security_user u
     ON u.id = CASE WHEN m.token_id IS NULL THEN m.responsible_id ELSE t.responsible_id END
   JOIN registry_toolversion v ON v.id = m.tool_version_id
-  JOIN registry_tool o ON o.id = v.tool_id
-  JOIN registry_package k ON k.id = o.package_id
-  {joins}
 """
 
 _FINISH = """
@@ -123,22 +121,27 @@ def run_choose(queue: str) -> Choice | None:
     return Choice(*row) if row else None
 
 
-def run_begin(run_id: UUID, token: UUID, at: datetime, worker: str) -> tuple[Run, Facts] | None:
-    """Claims and starts a pending run, with attempt and events, and reads what its rights rest on."""
+def run_begin(
+    run_id: UUID, token: UUID, at: datetime, worker: str, *, alone: bool
+) -> tuple[Run, Facts] | None:
+    """Claims and starts a pending run, with attempt and events, and reads what its rights rest on.
+
+    `alone` is for `rights_of`.
+    """
     named = canonical(worker).decode()
     row = statement_execute(_begin(), (run_id, token, float(settings.LEASE_S), at, worker, named)).fetchone()
     if row is None:
         return None
     count = len(_columns())
     run = Run.from_db(connection.alias, [field.attname for field, _ in _columns()], _read(row[:count]))
-    return run, _facts(run, row[count:])
+    return run, _facts(run, row[count:], alone=alone)
 
 
 @functools.cache
 def _begin() -> str:
     source, target = move_sql(source=Status.PENDING, target=Status.RUNNING, who="claim")
     columns = ", ".join(f'm."{field.column}"' for field, _ in _columns())
-    named = {"columns": columns, "claimed": CLAIMED, "started": STARTED, "rights": RIGHTS, "joins": JOINS}
+    named = {"columns": columns, "claimed": CLAIMED, "started": STARTED, "epoch": EPOCH}
     return _BEGIN.format(source=source, target=target, **named)
 
 
@@ -155,16 +158,18 @@ def _read(values: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _facts(run: Run, row: Sequence[Any]) -> Facts:
+def _facts(run: Run, row: Sequence[Any], *, alone: bool) -> Facts:
     state, reason, persona, persona_active, token_id, revoked, *rest = row
-    responsible_id, responsible, responsible_active, *rights = rest
+    responsible_id, responsible, responsible_active, epoch = rest
     run.tool_version = version_kept(run.tool_version_id, state, reason)
-    who = (run.persona_id, persona, persona_active, token_id, responsible_id, responsible, responsible_active)
-    principal, found = rights_read(who, run.tool_version, rights)
+    rights = rights_of(run.persona_id, run.tool_version.tool.name, epoch, alone=alone)
+    assert rights is not None  # noqa: S101 - a tool that has versions is never deleted
+    found = rights.found(run.tool_version)
     if responsible_id is None:
         return Facts(None, found)
+    who = (run.persona_id, persona, persona_active, token_id, responsible_id, responsible, responsible_active)
     token_state: TokenState = "none" if token_id is None else "revoked" if revoked else "valid"
-    return Facts((principal, token_state), found)
+    return Facts((rights.principal(who), token_state), found)
 
 
 @functools.cache

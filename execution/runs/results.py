@@ -7,6 +7,7 @@ import orjson
 from core.json.canonical import canonical
 from execution.callbacks.state import callback_view
 from execution.models import Attempt, Run, Status
+from execution.runs.brief import attempts_of
 from execution.runs.events import iso
 from execution.runs.states import FINAL
 
@@ -43,7 +44,7 @@ def metadata_of(run: Run) -> dict[str, Any]:
 
 def run_view(run: Run) -> dict[str, Any]:
     """A run as its caller reads it: the result, its attempts and preconditions, and runs that follow."""
-    attempts = [_attempt_view(one) for one in run.attempts.all()]
+    attempts = [_attempt_view(one) for one in attempts_of(run)]
     children = [
         {"run_id": str(pk), "tool": tool, "status": status}
         for pk, tool, status in run.children.order_by("pk").values_list("pk", "tool", "status")

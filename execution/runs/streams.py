@@ -13,17 +13,13 @@ import orjson
 from django.conf import settings
 
 from execution.models import Run, RunEvent
-from execution.runs.events import event_view
+from execution.runs.brief import events_of
+from execution.runs.events import Step, event_view
 from execution.runs.states import FINAL
 from execution.runs.waiters import WAITERS
 
 # A comment line so often keeps proxies from closing a silent stream, in seconds.
 ALIVE_S = 15.0
-
-
-def events_after(run: Run, seq: int) -> list[RunEvent]:
-    """The run's events with a number above `seq`, in order."""
-    return list(run.events.filter(seq__gt=seq).order_by("seq"))
 
 
 def events_wait(run_id: UUID, seq: int, seconds: float) -> bool:
@@ -41,7 +37,7 @@ def event_stream(run_id: UUID, seq: int) -> Iterator[bytes]:
     ends = time.monotonic() + settings.WAIT_MAX_S
     while time.monotonic() < ends:
         run = Run.objects.select_related("tool_version").get(pk=run_id)
-        for event in events_after(run, seq):
+        for event in events_of(run, seq):
             seq = event.seq
             yield _message(event, run)
         if run.status in FINAL:
@@ -51,6 +47,6 @@ def event_stream(run_id: UUID, seq: int) -> Iterator[bytes]:
         yield b": alive\n\n"
 
 
-def _message(event: RunEvent, run: Run) -> bytes:
+def _message(event: RunEvent | Step, run: Run) -> bytes:
     view = orjson.dumps(event_view(event, run))
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), view)

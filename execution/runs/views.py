@@ -19,6 +19,7 @@ from execution.artefacts.models import Artefact
 from execution.callbacks.state import callback_of
 from execution.memory.selectors import session_of
 from execution.models import Run, Status
+from execution.runs.brief import attempts_of, events_of
 from execution.runs.events import event_view
 from execution.runs.replay import replayed_by
 from execution.runs.selectors import STATUS_GROUPS, run_detail, runs_page, runs_stoppable
@@ -72,8 +73,9 @@ def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
     ledger = list(run_events(run.pk)) if with_ledger else []
     return {
         "steps": [
-            {"event": event, "view": event_view_short(event_view(event, run))} for event in run.events.all()
+            {"event": event, "view": event_view_short(event_view(event, run))} for event in events_of(run)
         ],
+        "attempts": attempts_of(run),
         "artefacts": list(Artefact.objects.filter(run=run)),
         "callback": callback_of(run),
         "approval": approval_of(run),

@@ -13,6 +13,7 @@ from django.test import Client
 
 from audit.models import Event
 from execution.models import Attempt, Run, RunEvent
+from execution.runs.brief import attempts_of, events_of
 from registry.models import Package
 
 pytestmark = pytest.mark.django_db
@@ -123,7 +124,7 @@ def test_whatever_a_tool_does_is_one_outcome(
     for leak in ("hunter2", "/srv/", "Traceback"):
         assert leak not in response.content.decode()
     assert Run.objects.get().error["code"] == code
-    assert Attempt.objects.get().error_code == code
+    assert attempts_of(Run.objects.get())[0].error_code == code
     assert Event.objects.filter(kind="run.outcome").count() == 1
 
 
@@ -187,12 +188,14 @@ def test_context_members_are_default_when_absent(call: Call, fx: Package) -> Non
     assert (data["session_id"], data["agent_id"], data["project"]) == ("default", "default", None)
 
 
-def test_a_call_leaves_one_attempt_three_events_and_two_entries_of_the_ledger(
+def test_a_call_that_is_over_at_once_leaves_one_row_and_two_entries_of_the_ledger(
     call: Call, fx: Package
 ) -> None:
     before = Event.objects.count()
     call("fx_echo", {"value": 1})
-    assert (Run.objects.count(), Attempt.objects.count(), RunEvent.objects.count()) == (1, 1, 3)
+    assert (Run.objects.count(), Attempt.objects.count(), RunEvent.objects.count()) == (1, 0, 0)
+    run = Run.objects.get()
+    assert (len(attempts_of(run)), len(events_of(run)), run.events_count) == (1, 3, 3)
     assert list(Event.objects.order_by("id").values_list("kind", flat=True))[before:] == [
         "run.accepted",
         "run.outcome",
@@ -233,7 +236,7 @@ def test_the_commitments_in_the_ledger_can_be_verified_with_the_salt(call: Call,
     assert outcome["result"] == committed([1, "é"])
     events = [
         {"seq": e.seq, "kind": e.kind, "at": e.at.strftime("%Y-%m-%dT%H:%M:%S.%f+00:00"), "data": e.data}
-        for e in run.events.all()
+        for e in events_of(run)
     ]
     assert outcome["events"] == committed(events)
 

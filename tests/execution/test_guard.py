@@ -14,11 +14,12 @@ MakeRun = Callable[..., Run]
 
 
 def triggers() -> set[str]:
-    """The triggers on the table of runs, as the database itself lists them."""
+    """The triggers that guard the table of runs, as the database itself lists them."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(
-                "SELECT tgname FROM pg_trigger WHERE tgrelid = 'execution_run'::regclass AND NOT tgisinternal"
+                "SELECT tgname FROM pg_trigger WHERE tgrelid = 'execution_run'::regclass "
+                "AND NOT tgisinternal AND tgname LIKE 'execution_run_guard%'"
             )
         else:
             cursor.execute(

@@ -12,12 +12,13 @@ from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
 from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
-from execution.runs import hotpath, hotwork
+from execution.runs import hotpath, hotwork, rights
 from execution.runs.begin import begin_next
 from execution.runs.entries import outcome_entry
 from execution.runs.events import event_add, events_digest
 from execution.runs.finish import run_finish
 from execution.runs.outcomes import success
+from execution.runs.statements import statement_execute
 from execution.runs.worker import queue_work, run_carry_out
 from registry.models import Package
 from security.patterns import patterns_now
@@ -128,13 +129,13 @@ def test_a_run_that_begins_here_costs_three_statements(
     for _ in range(2):  # the token's use is noted, caches are filled
         assert call("fx_count", body=body).json()["success"]
     statements: list[str] = []
-    execute = hotpath.statement_execute
+    execute = statement_execute
 
     def counted(statement: str, values: Any) -> Any:
         statements.append(statement.split(maxsplit=1)[0])
         return execute(statement, values)
 
-    for module in (hotpath, hotwork):
+    for module in (hotpath, hotwork, rights):
         monkeypatch.setattr(module, "statement_execute", counted)
     with CaptureQueriesContext(connection) as queries:
         assert call("fx_count", body=body).json()["success"]
@@ -231,16 +232,19 @@ def test_a_run_costs_a_worker_three_statements_and_two_commits(
         make_run(events_count=1)
     patterns_now()  # which each process reads every five seconds
     statements: list[str] = []
-    execute = hotpath.statement_execute
+    execute = statement_execute
 
     def counted(statement: str, values: Any) -> Any:
         statements.append(statement)
         return execute(statement, values)
 
-    monkeypatch.setattr(hotwork, "statement_execute", counted)
+    for module in (hotwork, rights):
+        monkeypatch.setattr(module, "statement_execute", counted)
     with CaptureQueriesContext(connection) as queries:
         assert queue_work("default") == 5
-    assert len(statements) == 5 * 3 + 1
+    # The rights are read once for all five.
+    assert statements.count(rights.RIGHTS) == 1
+    assert len(statements) == 5 * 3 + 2
     said = [query["sql"] for query in queries.captured_queries]
     assert said == ["BEGIN", "COMMIT"] * 6
     assert Run.objects.filter(status=Status.COMPLETED).count() == 5

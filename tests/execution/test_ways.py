@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from audit.models import Event
-from execution.models import Attempt, Run, RunEvent, Status
+from execution.models import Run, Status
+from execution.runs.brief import attempts_of, events_of
 from execution.runs.worker import queue_work
 from registry.models import Package
 
@@ -20,8 +21,13 @@ def way(call: Call, tool: str, arguments: Any, prefer: str) -> dict[str, Any]:
     Run.objects.filter(status=Status.PENDING).update(due_at="2026-01-01T00:00:00Z")
     queue_work("default")
     run = Run.objects.latest("id")
-    attempt = Attempt.objects.get(run=run)
-    events = [(e.kind, sorted(e.data)) for e in RunEvent.objects.filter(run=run) if e.kind != "RUN_CLAIMED"]
+    (attempt,) = attempts_of(run)
+    assert (attempt.duration_ms, attempt.error, attempt.finished_at is None) == (
+        run.duration_ms,
+        run.error,
+        False,
+    )
+    events = [(e.kind, sorted(e.data)) for e in events_of(run) if e.kind != "RUN_CLAIMED"]
     ledger = list(Event.objects.filter(run_id=run.pk).order_by("id").values_list("kind", flat=True))
     columns = (
         "status",
@@ -33,7 +39,8 @@ def way(call: Call, tool: str, arguments: Any, prefer: str) -> dict[str, Any]:
         "result",
         "error",
     )
-    assert run.events_count == run.events.count()
+    assert [e.seq for e in events_of(run)] == list(range(1, run.events_count + 1))
+    assert events_of(run, after=2) == events_of(run)[2:]
     assert (run.started_at is None, run.completed_at is None) == (False, False)
     return {
         "run": {name: getattr(run, name) for name in columns},
