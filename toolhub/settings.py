@@ -113,7 +113,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "core.context.console",
             ],
-            "builtins": ["core.templatetags.console"],
+            "builtins": ["core.templatetags.console", "core.templatetags.tables"],
         },
     }
 ]

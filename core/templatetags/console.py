@@ -11,7 +11,6 @@ import orjson
 from django import template
 from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape, format_html
@@ -110,41 +109,6 @@ def state(value: str) -> SafeString:
     """A state as icon and words, never by colour alone."""
     name, tone = STATES.get(value, ("circle-dashed", "idle"))
     return format_html('<span class="state tone-{}">{}{}</span>', tone, icon(name), words(value or "open"))
-
-
-@register.simple_tag(takes_context=True)
-def column(context: Mapping[str, Any], words: str, name: str, look: str = "") -> SafeString:
-    """The head of a column by which a list can be ordered (core/lists.py, `sorts`); a link turns it round.
-
-    Where the table stands on another page than its list, the head alone.
-    """
-    sorting = context.get("sorting")
-    if sorting is None:
-        return format_html('<th scope="col" class="{}">{}</th>', look, words)
-    active = sorting.name == name
-    way = ("descending" if sorting.descending else "ascending") if active else "none"
-    target = f"-{name}" if active and not sorting.descending else name
-    url = query(context, sort=target)
-    return format_html(
-        '<th scope="col" class="{}" aria-sort="{}"><a class="sorter" href="{}" hx-get="{}" hx-target="#list"'
-        ' hx-select="#list" hx-swap="outerHTML" hx-push-url="true">{}</a></th>',
-        look,
-        way,
-        url,
-        url,
-        words,
-    )
-
-
-@register.simple_tag
-def pick(value: object, what: str) -> SafeString:
-    """A box that chooses a row for what components/bulk.html offers."""
-    return format_html(
-        '<input type="checkbox" class="form-check-input" name="pick" value="{}" form="bulk" data-pick'
-        ' aria-label="Choose {}">',
-        value,
-        what,
-    )
 
 
 @register.simple_tag(takes_context=True)
@@ -337,19 +301,3 @@ def measure(name: str, value: Any) -> tuple[str, Any]:
     if spoken.endswith("_bytes"):
         return words(spoken.removesuffix("_bytes")), size(value)
     return words(spoken), value
-
-
-@register.simple_tag(takes_context=True)
-def query(context: Mapping[str, Any], **changes: Any) -> str:
-    """The page's query string with some parameters changed; None or "" leaves one out. Paging starts anew."""
-    request: HttpRequest = context["request"]
-    params = request.GET.copy()
-    for name in ("after", "before"):
-        params.pop(name, None)
-    for name, value in changes.items():
-        params.pop(name, None)
-        if value not in (None, ""):
-            params[name] = str(value)
-    for name in [name for name, value in params.items() if value == ""]:
-        del params[name]
-    return f"?{params.urlencode()}"

@@ -30,5 +30,5 @@ class SigningSecretNew(QuestionView):
         persona = persona_detail(name)
         text = signing_secret_create(by=person_of(request), persona=persona)
         self.template = "registry/signing_created.html"
-        words = {"title": "A new signing secret", "what": "the signing secret", "section": "signing"}
-        return self.show({"persona": persona, "text": text, **words})
+        words = {"title": "A new signing secret", "what": "the signing secret"}
+        return self.show({"persona": persona, "text": text, "back": persona_url(name, "signing"), **words})

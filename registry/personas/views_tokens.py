@@ -30,7 +30,7 @@ class TokenNew(PersonaFormView):
             return self.show_persona(persona, form)
         token, text = made
         self.template = "registry/token_created.html"
-        words = {"title": "A new token", "what": "the token", "section": "tokens"}
+        words = {"title": "A new token", "what": "the token", "back": persona_url(name, "tokens")}
         curl = _curl(persona, text)
         return self.show({"persona": persona, "token": token, "text": text, "curl": curl, **words})
 

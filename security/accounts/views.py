@@ -205,4 +205,6 @@ def _person(name: str) -> User:
 def _link_shown(view: ConsoleView, by: User, person: User) -> HttpResponse:
     view.template = "security/person_link.html"
     link = settings.PUBLIC_URL.rstrip("/") + invitation_path(by=by, person=person)
-    return view.show({"person": person, "text": link, "what": "the address"})
+    back = reverse("person", args=[person.get_username()])
+    words = {"title": f"An address for {person.get_username()}", "what": "the address"}
+    return view.show({"person": person, "text": link, "back": back, **words})

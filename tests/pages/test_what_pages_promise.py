@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
@@ -209,3 +210,12 @@ def test_the_description_of_the_api_is_for_callers_and_people(
     assert eyes.get("/api/openapi.json").status_code == 200
     as_agent = client.get("/api/openapi.json", headers={"Authorization": f"Bearer {token_text}"})
     assert b"/api/v1/tools/{name}/execute" in as_agent.content
+
+
+def test_tables_are_made_by_their_tag() -> None:
+    by_hand = [
+        path.name
+        for path in (settings.ROOT / "templates").rglob("*.html")
+        if re.search("<(table|thead|caption)", path.read_text(encoding="utf-8"))
+    ]
+    assert by_hand == []
