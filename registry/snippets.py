@@ -1,4 +1,4 @@
-"""The same call in the forms in which people copy it: a command line, Python, and a message of MCP."""
+"""The same call in the forms in which people copy it: a command line, Python, and MCP."""
 
 import pprint
 from collections.abc import Mapping
@@ -8,14 +8,23 @@ from typing import Any
 import orjson
 
 from registry.curl import curl_line
+from registry.mcp_bridge import bridge_program
+
+BRIDGE_NOTE = (
+    "The hub has no MCP endpoint of its own yet. Save this as `toolhub_mcp.py`: a server that MCP clients start "
+    "themselves, with all tools of the token's persona; its head says how. `uv run toolhub_mcp.py try` makes "
+    "this call."
+)
+MESSAGE_NOTE = "What an MCP client sends for this call, to the program above."
 
 
 @dataclass(frozen=True)
 class Snippet:
-    """A call to copy; `name` says which form it has, and `text` is the form itself."""
+    """A call to copy: the name of its form, the text, and what to do with it where that is not plain."""
 
     name: str
     text: str
+    note: str = ""
 
 
 def snippets(public_url: str, tool: str, arguments: Mapping[str, Any]) -> list[Snippet]:
@@ -23,7 +32,8 @@ def snippets(public_url: str, tool: str, arguments: Mapping[str, Any]) -> list[S
     return [
         Snippet("curl", curl_line(public_url, tool, arguments)),
         Snippet("Python", python_lines(public_url, tool, arguments)),
-        Snippet("MCP", mcp_message(tool, arguments)),
+        Snippet("MCP", bridge_program(public_url, tool, arguments), BRIDGE_NOTE),
+        Snippet("MCP message", mcp_message(tool, arguments), MESSAGE_NOTE),
     ]
 
 
