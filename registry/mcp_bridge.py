@@ -1,4 +1,4 @@
-"""A program for people to copy: it brings a persona's tools to MCP clients as long as the hub has no `/mcp`."""
+"""A program to copy: it brings a persona's tools to MCP clients as long as the hub itself has no `/mcp`."""
 
 import pprint
 from collections.abc import Mapping

@@ -11,9 +11,9 @@ from registry.curl import curl_line
 from registry.mcp_bridge import bridge_program
 
 BRIDGE_NOTE = (
-    "The hub has no MCP endpoint of its own yet. Save this as `toolhub_mcp.py`: a server that MCP clients start "
-    "themselves, with all tools of the token's persona; its head says how. `uv run toolhub_mcp.py try` makes "
-    "this call."
+    "The hub has no MCP endpoint of its own yet. Save this as `toolhub_mcp.py`: a server that MCP clients "
+    "start themselves, with all tools of the token's persona; its head says how. "
+    "`uv run toolhub_mcp.py try` makes this call."
 )
 MESSAGE_NOTE = "What an MCP client sends for this call, to the program above."
 
