@@ -74,6 +74,13 @@ SETTINGS = (
         "preconditions.view_resource",
     ),
     SettingsItem(
+        "Signing in",
+        "sign_in_settings",
+        "user",
+        "With passwords, or at a provider of your organisation, and whether it answers.",
+        "security.view_user",
+    ),
+    SettingsItem(
         "Sandbox",
         "sandbox",
         "shield-lock",

@@ -10,6 +10,7 @@ class SecurityConfig(AppConfig):
 
     def ready(self) -> None:
         """Log records are made so that what must not be told can be taken out."""
+        import security.checks  # noqa: F401, PLC0415
         from security.second_factor import records_connect  # noqa: PLC0415  (allauth's models are ready now)
 
         records_watch()

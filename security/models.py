@@ -13,6 +13,25 @@ class User(AbstractUser):
     """A person who signs in to the console."""
 
 
+class Identity(models.Model):
+    """A person at the organisation's sign-in provider: `subject` is who they are there, for ever."""
+
+    person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.CharField(max_length=255)
+    subject = models.CharField(max_length=255)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = "identities"
+        constraints = (
+            models.UniqueConstraint(fields=["issuer", "subject"], name="identity_once"),
+            models.UniqueConstraint(fields=["person", "issuer"], name="identity_of_person_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.person_id} at {self.issuer}"
+
+
 class Persona(models.Model):
     """The identity under which agents act."""
 

@@ -1,11 +1,44 @@
 """Sign-in rules for allauth."""
 
+from typing import Any
+
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import get_authentication_records
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest
+
+from audit.ledger import Entry, record
+from security.models import User
+from security.permissions import actor_of
+
+
+def password_counts(person: User) -> bool:
+    """Whether a person may sign in by a password of the hub: who stands above all roles always may, so that a
+    provider that is away locks nobody out for good.
+    """
+    return bool(settings.PASSWORDS or person.is_superuser)
 
 
 class ClosedAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Nobody signs up by themselves: admins make accounts."""
+    """Nobody signs up by themselves: admins make accounts. Each sign-in is on record, or is none."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        """The person whose password it is. Raises ValidationError for the right one where none counts."""
+        person: User | None = super().authenticate(request, **credentials)
+        if person is not None and not password_counts(person):
+            label = settings.OIDC.label if settings.OIDC else "the provider"
+            raise ValidationError(f"Passwords are switched off here. Sign in with {label}.")
+        return person
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        """Signs in, after all steps; on record with the ways and the address."""
+        ways = [str(one.get("method")) for one in get_authentication_records(request, user)]
+        said = {"person": user.get_username(), "how": ways, "address": self.get_client_ip(request)}
+        with transaction.atomic():
+            record(Entry("person.signed_in", actor_of(user), "person", str(user.pk), said))
+            super().login(request, user)

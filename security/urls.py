@@ -12,20 +12,34 @@ from security.accounts.views import (
     PersonReturn,
 )
 from security.accounts.views_own import Invitation, OwnPage, OwnSessionEnd, OwnTokenRevoke
+from security.oidc.views import (
+    OwnIdentity,
+    OwnIdentityEnd,
+    PersonIdentity,
+    SignedInElsewhere,
+    SignInElsewhere,
+    SignInSettings,
+)
 from security.views_patterns import OutputPatternRemove, OutputPatterns
 from security.views_sandbox import Sandbox
 
 urlpatterns = [
     path("settings/sandbox/", Sandbox.as_view(), name="sandbox"),
+    path("settings/sign-in/", SignInSettings.as_view(), name="sign_in_settings"),
+    path("sign-in/provider/", SignInElsewhere.as_view(), name="oidc_begin"),
+    path("sign-in/provider/done/", SignedInElsewhere.as_view(), name="oidc_done"),
     path("people/", PeopleList.as_view(), name="people"),
     path("people/invite/", PersonInvite.as_view(), name="person_invite"),
     path("people/<str:name>/", PersonPage.as_view(), name="person"),
     path("people/<str:name>/link/", PersonLink.as_view(), name="person_link"),
     path("people/<str:name>/leave/", PersonLeave.as_view(), name="person_leave"),
     path("people/<str:name>/factor/", PersonFactor.as_view(), name="person_factor"),
+    path("people/<str:name>/identity/", PersonIdentity.as_view(), name="person_identity"),
     path("people/<str:name>/return/", PersonReturn.as_view(), name="person_return"),
     path("invitation/<uidb64>/<token>/", Invitation.as_view(), name="invitation"),
     path("account/", OwnPage.as_view(), name="own"),
+    path("account/identity/", OwnIdentity.as_view(), name="own_identity"),
+    path("account/identity/end/", OwnIdentityEnd.as_view(), name="own_identity_end"),
     path("account/tokens/<int:row>/revoke/", OwnTokenRevoke.as_view(), name="own_token_revoke"),
     path("account/sessions/<int:row>/end/", OwnSessionEnd.as_view(), name="own_session_end"),
     path("settings/filters/", OutputPatterns.as_view(), name="output_patterns"),

@@ -145,6 +145,21 @@ def names(
     return _read(name, list(default), parse)
 
 
+def issuer(name: str, meaning: str) -> str:
+    """The address of an OpenID Connect provider, kept to the letter; empty where there is none."""
+
+    def parse(raw: str) -> str:
+        parts = urlsplit(raw)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("an address such as https://id.example.org/realms/staff is expected")
+        if len(raw) > 255:
+            raise ValueError("at most 255 characters are expected")
+        return raw
+
+    _declare(name, meaning, "none")
+    return _read(name, "", parse)
+
+
 def http_url(name: str, default: str, meaning: str) -> str:
     """An absolute http(s) address without path."""
 

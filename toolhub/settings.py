@@ -4,8 +4,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
 from core.http.allowed import allowed_read
+from security.oidc.options import Options, pair_read
 from security.sandbox.folders import folder_read
 from toolhub import env
 
@@ -247,6 +249,73 @@ MFA_TOTP_ISSUER = "ToolHub"
 MFA_TOTP_TOLERANCE = 1
 # Nobody verifies addresses here: admins write them.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
+PASSWORDS = env.switch(
+    "TOOLHUB_PASSWORDS",
+    True,
+    "People may sign in by passwords of the hub. Off: only who was made at the machine may.",
+)
+_OIDC = Options(
+    issuer=env.issuer(
+        "TOOLHUB_OIDC_ISSUER", "OpenID Connect provider at which people sign in: its issuer, to the letter."
+    ),
+    client_id=env.text("TOOLHUB_OIDC_CLIENT_ID", "", "What the provider knows the hub by.", shown="none"),
+    client_secret=env.text(
+        "TOOLHUB_OIDC_CLIENT_SECRET",
+        "",
+        "What the hub proves itself with at the provider; empty: by PKCE alone.",
+        secret=True,
+        shown="none",
+    ),
+    label=env.text(
+        "TOOLHUB_OIDC_LABEL", "single sign-on", "The provider's name, on the button to sign in with."
+    ),
+    scopes=tuple(
+        env.names(
+            "TOOLHUB_OIDC_SCOPES",
+            ("openid", "profile", "email"),
+            "What is asked for; groups often need one more.",
+        )
+    ),
+    domains=tuple(
+        name.lower()
+        for name in env.names(
+            "TOOLHUB_OIDC_DOMAINS",
+            (),
+            "Domains that a person's verified e-mail address has to be in; none: any.",
+        )
+    ),
+    groups_claim=env.text(
+        "TOOLHUB_OIDC_GROUPS_CLAIM", "groups", "Where the provider says which groups a person is in."
+    ),
+    roles=tuple(
+        pair_read(text)
+        for text in env.names(
+            "TOOLHUB_OIDC_ROLES",
+            (),
+            "Roles that groups there give and take at each sign-in: staff=viewer, tool-admins=admin.",
+            check=pair_read,
+        )
+    ),
+    join=env.switch(
+        "TOOLHUB_OIDC_JOIN",
+        False,
+        "Who signs in at the provider and is unknown here becomes a person of the hub.",
+    ),
+    link_email=env.switch(
+        "TOOLHUB_OIDC_LINK_EMAIL",
+        False,
+        "Who signs in at the provider first is taken for the person of the same verified e-mail address.",
+    ),
+)
+OIDC = _OIDC if _OIDC.issuer else None
+if OIDC and not OIDC.client_id:
+    raise ImproperlyConfigured(
+        "TOOLHUB_OIDC_ISSUER needs TOOLHUB_OIDC_CLIENT_ID: what the provider knows the hub by."
+    )
+if not PASSWORDS and not OIDC:
+    raise ImproperlyConfigured(
+        "TOOLHUB_PASSWORDS is off: set TOOLHUB_OIDC_ISSUER, so that people can sign in."
+    )
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "overview"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from allauth.account.views import LoginView, LogoutView, ReauthenticateView
+from allauth.account.views import LogoutView, ReauthenticateView
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import include, path
@@ -19,6 +19,7 @@ from monitoring.views_overview import Overview
 from monitoring.views_search import SearchPage
 from monitoring.views_series import SeriesPage
 from registry.views_schemas import manifest_schema
+from security.oidc.views import SignIn
 from security.views_password import PasswordChange
 from toolhub.api_docs import ApiDescription, ApiDocs, ApiOperation
 
@@ -46,7 +47,7 @@ urlpatterns = [
     path("api/docs/errors", error_codes, name="error_codes"),
     path("api/docs/<slug:name>", ApiOperation.as_view(), name="api_operation"),
     # Of allauth only this: nobody signs up, and admins set forgotten passwords anew.
-    path("sign-in/", LoginView.as_view(), name="account_login"),
+    path("sign-in/", SignIn.as_view(), name="account_login"),
     path("sign-out/", LogoutView.as_view(), name="account_logout"),
     path("account/password/", PasswordChange.as_view(), name="account_change_password"),
     path("account/again/", ReauthenticateView.as_view(), name="account_reauthenticate"),

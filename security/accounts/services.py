@@ -1,7 +1,7 @@
 """The write doors of people: invited, given roles, gone, back."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from django.contrib.auth.models import Group
 from django.contrib.auth.tokens import default_token_generator
@@ -13,6 +13,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from audit.ledger import Entry, record
+from core.actors import Actor
 from core.errors import Conflict, Denied, InvalidRequest
 from security.accounts.belongings import BELONGINGS, belongings_of
 from security.accounts.roles import NAMES
@@ -71,6 +72,28 @@ def person_roles_set(*, by: User, person: User, roles: Sequence[str]) -> None:
     """Gives a person just these roles; other groups stay. Raises Denied, InvalidRequest, Conflict."""
     require(by, CHANGE)
     _may_touch(by, person)
+    _roles_write(actor_of(by), person, roles)
+
+
+def person_roles_follow(
+    person: User, *, managed: Collection[str], held: Collection[str], source: str
+) -> None:
+    """Gives a person just these of the roles that somebody else's groups manage; other roles stay.
+
+    Nobody who stands above all roles is touched, and the last who may change people keeps the role admin.
+    """
+    if person.is_superuser:
+        return
+    with transaction.atomic():
+        before = set(person.groups.filter(name__in=NAMES).values_list("name", flat=True))
+        after = (before - set(managed)) | set(held)
+        try:
+            _roles_write(Actor("system", "", source), person, sorted(after))
+        except Conflict:
+            _roles_write(Actor("system", "", source), person, sorted(after | {"admin"}))
+
+
+def _roles_write(actor: Actor, person: User, roles: Sequence[str]) -> None:
     groups = _groups(roles)
     with transaction.atomic():
         before = sorted(person.groups.filter(name__in=NAMES).values_list("name", flat=True))
@@ -80,7 +103,8 @@ def person_roles_set(*, by: User, person: User, roles: Sequence[str]) -> None:
             _last_check(person)
         person.groups.remove(*person.groups.filter(name__in=NAMES))
         person.groups.add(*groups)
-        record(_entry("person.roles_set", by, person, before=before, after=sorted(roles)))
+        data = {"person": person.get_username(), "before": before, "after": sorted(roles)}
+        record(Entry("person.roles_set", actor, "person", str(person.pk), data))
 
 
 def person_leave(*, by: User, person: User, successor: User | None) -> dict[str, list[str]]:

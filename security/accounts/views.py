@@ -99,6 +99,7 @@ class PersonPage(ConsoleView):
             "roles": roles,
             "belongings": belongings_of(person),
             "second_factor": has_second_factor(person),
+            "linked": person.identities.exists(),
         }
         return self.show(context, status=status)
 

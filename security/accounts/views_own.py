@@ -1,11 +1,14 @@
 """Pages: what belongs to the person who looks: invitation, own tokens, own sessions."""
 
+from typing import Any
+
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.forms import SetPasswordForm
-from django.contrib.auth.views import PasswordResetConfirmView
+from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse_lazy
 
@@ -14,10 +17,13 @@ from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from security.accounts.roles import ROLES
 from security.models import Token, User
+from security.oidc.people import identity_is_linked
+from security.oidc.views import provider_link
 from security.people import person_of
 from security.permissions import actor_of
 from security.second_factor import has_second_factor
 from security.services import token_revoke
+from security.signin import password_counts
 from security.tokens import token_valid
 
 
@@ -28,9 +34,22 @@ class Invitation(PasswordResetConfirmView):
     success_url = reverse_lazy("account_login")
     reset_url_token = "choose"
 
+    def get_context_data(self, **given: Any) -> dict[str, Any]:
+        """Also a link to the provider, with which the person signs in from then on instead."""
+        context = super().get_context_data(**given)
+        if context["validlink"] and settings.OIDC:
+            token = self.request.session[INTERNAL_RESET_SESSION_TOKEN]
+            person: User = self.user
+            context["provider"] = settings.OIDC
+            context["link"] = provider_link(self.request, person=person.pk, invitation=token)
+            context["passwords"] = password_counts(person)
+        return {"passwords": True, **context}
+
     def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
         """Keeps the password; on record, without it."""
         person = form.user
+        if not password_counts(person):
+            raise Http404("Passwords are switched off.")
         with transaction.atomic():
             response = super().form_valid(form)
             record(
@@ -62,6 +81,9 @@ class OwnPage(ConsoleView):
                 "sessions": UserSession.objects.purge_and_list(person),
                 "current": request.session.session_key,
                 "second_factor": has_second_factor(person),
+                "password": person.has_usable_password() and password_counts(person),
+                "provider": settings.OIDC,
+                "linked": identity_is_linked(person),
             }
         )
 

@@ -54,6 +54,11 @@ BAD = {
         {"TOOLHUB_DATABASE_URL": "postgres://u@h"},
         "TOOLHUB_DATABASE_URL is not valid",
     ),
+    "a provider that knows no hub": (
+        {"TOOLHUB_OIDC_ISSUER": "https://id.example.org"},
+        "TOOLHUB_OIDC_ISSUER needs TOOLHUB_OIDC_CLIENT_ID",
+    ),
+    "no way to sign in": ({"TOOLHUB_PASSWORDS": "off"}, "TOOLHUB_PASSWORDS is off: set TOOLHUB_OIDC_ISSUER"),
     "a short key": ({"TOOLHUB_SECRET_KEY": "hunter2"}, "TOOLHUB_SECRET_KEY is too short"),
     "no key of a vault": ({"TOOLHUB_VAULT_KEYS": "hunter2"}, "TOOLHUB_VAULT_KEYS is not valid"),
     "an address without what signs": (

@@ -5,13 +5,11 @@ import hashlib
 import hmac
 import struct
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from cryptography.fernet import Fernet
-from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
 
@@ -22,14 +20,6 @@ from security.second_factor import has_second_factor, second_factor_remove
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
-
-
-@pytest.fixture(autouse=True)
-def nobody_is_throttled() -> Iterator[None]:
-    """Wrong codes count, and would stop the sign-ins of other tests."""
-    cache.clear()
-    yield
-    cache.clear()
 
 
 def code_of(key: str, step: int = 0) -> str:

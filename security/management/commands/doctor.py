@@ -1,4 +1,4 @@
-"""`manage.py doctor`: which sandbox levels hold on this machine, and what is missing."""
+"""`manage.py doctor`: which sandbox levels hold on this machine, whether the sign-in provider answers."""
 
 import json
 import sys
@@ -7,19 +7,23 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from security.oidc.check import Found, provider_check
 from security.sandbox.doctor import MADE_OF, Diagnosis, diagnose
 from security.sandbox.probes import Probe
 
 
 class Command(BaseCommand):
-    help = "Tries each sandbox level on this machine; exits 1 where code of others cannot be run."
+    help = "Tries each sandbox level and the sign-in provider; exits 1 where code of others cannot be run."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="For programs.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = diagnose()
-        self.stdout.write(json.dumps(found.as_dict(), indent=2) if options["json"] else _text(found))
+        found, provider = diagnose(), provider_check()
+        told = {**found.as_dict(), "sign_in": vars(provider) if provider else None}
+        self.stdout.write(
+            json.dumps(told, indent=2) if options["json"] else _text(found) + _sign_in(provider)
+        )
         if not found.well:
             sys.exit(1)
 
@@ -36,6 +40,15 @@ def _text(found: Diagnosis) -> str:
         lines += [f"          → {remedy}" for remedy in one.remedies if not one.holds]
     lines += ["", "This machine:"]
     return "\n".join([*lines, *(f"  {name:14} {value}" for name, value in found.facts.items())])
+
+
+def _sign_in(provider: Found | None) -> str:
+    if provider is None:
+        return ""
+    mark = "ok     " if provider.holds else "MISSING"
+    return (
+        f"\n\nSigning in:\n  {mark} the provider: {provider.said}\n          it has to know {provider.back}"
+    )
 
 
 def _level(each: Probe) -> list[str]:
