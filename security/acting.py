@@ -3,6 +3,7 @@
 from core.actors import Actor
 from core.errors import Denied
 from security.capabilities import managers
+from security.conditions import condition_words
 from security.models import User
 from security.permissions import actor_of, require
 from security.principals import PersonaPrincipal
@@ -35,16 +36,25 @@ def acting(by: By, permission: str, capability: str = MANAGE) -> Actor:
 def manager_check(by: PersonaPrincipal, capability: str) -> None:
     """Raises Denied unless an agent may manage what the capability names: by a grant of its own for it.
 
-    Neither `*` nor a tier gives that: both are for what tools do.
+    Neither `*` nor a tier gives that: both are for what tools do. Nor does a grant under conditions, which are
+    about the arguments of a tool's call: here there are none, so that none is met.
     """
-    if not by.own_now().intersection(managers(capability)):
-        raise Denied(
-            f"{by.persona} lacks the capability {capability}.",
-            code="CAPABILITY_MISSING",
-            suggestions=[
-                f"Ask an admin to grant {capability} to {by.persona} by name; * and tiers do not count."
-            ],
-        )
+    names = managers(capability)
+    held = [grant for grant in by.own_now() if grant.capability in names]
+    if any(not grant.conditions for grant in held):
+        return
+    why = "lacks the capability"
+    if held:
+        words = " and ".join(map(condition_words, held[0].conditions))
+        why = f"holds {held[0].capability} only where {words}, which is about calls of tools; so it lacks"
+    raise Denied(
+        f"{by.persona} {why} {capability}.",
+        code="CAPABILITY_MISSING",
+        suggestions=[
+            f"Ask an admin to grant {capability} to {by.persona} by name, without conditions;"
+            " * and tiers do not count."
+        ],
+    )
 
 
 def own_check(by: By, *personas: int | None) -> None:

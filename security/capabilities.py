@@ -12,6 +12,8 @@ CAPABILITY = re.compile(
     rf"\*|{_PART}(?:\.{_PART})*(?:\.\*)?|{_PART}(?::[A-Za-z0-9_/.\-]+)+(?::\*)?|{_PART}:\*"
 )
 LONGEST = 120
+HUB = "toolhub"
+"""Where the capabilities begin that manage the hub: `toolhub:personas`."""
 
 
 def is_capability(text: str) -> bool:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.errors import Conflict, Denied, InvalidRequest
-from security.capabilities import is_capability
+from security.capabilities import HUB, is_capability
 from security.conditions import Condition, conditions_check
 from security.decisions import APPROVED
 from security.four_eyes import four_eyes_hold
@@ -83,6 +83,9 @@ def grant_create(
     if expires_at is not None and expires_at <= timezone.now():
         raise _field_error("expires_at", "The time has passed.")
     checked = conditions_check(list(conditions))
+    if checked and capability.partition(":")[0] == HUB:
+        message = f"{capability} is about the hub: conditions on a call's arguments cannot be met there."
+        raise InvalidRequest(message, errors=[{"pointer": "/conditions", "message": message}])
     _advance_check(by, persona, capability)
     try:
         with transaction.atomic():

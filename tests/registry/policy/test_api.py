@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from audit.models import Event
+from core.errors import InvalidRequest
 from registry.models import ToolVersion
 from security.models import Grant, Persona, User
 from security.policy.catalogue import capabilities_note
@@ -182,5 +183,16 @@ def test_neither_a_wildcard_nor_a_tier_manages_the_hub(
     refused = client.get(f"/api/v1/{path}", **headers)
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "CAPABILITY_MISSING")
     assert "* and tiers do not count" in refused.json()["error"]["suggestions"][0]
+    # As an older hub let it be made: its condition is about calls of tools, and is met by none here.
+    condition = {"kind": "equals", "argument": "/persona", "values": ["researcher"]}
+    grant = {"capability": "toolhub", "granted_by": admin, "reason": "old", "conditions": [condition]}
+    Grant.objects.create(persona=persona, **grant)
+    refused = client.get(f"/api/v1/{path}", **headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "CAPABILITY_MISSING")
+    assert "holds toolhub only where /persona is researcher" in refused.json()["error"]["message"]
+    with pytest.raises(InvalidRequest, match="about the hub"):
+        grant_create(
+            by=admin, persona=persona, capability="toolhub:*", reason="r", conditions=[{"kind": "approval"}]
+        )
     grant_create(by=admin, persona=persona, capability="toolhub:*", reason="manages")
     assert client.get(f"/api/v1/{path}", **headers).status_code == 200
