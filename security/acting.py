@@ -36,8 +36,8 @@ def acting(by: By, permission: str, capability: str = MANAGE) -> Actor:
 def manager_check(by: PersonaPrincipal, capability: str) -> None:
     """Raises Denied unless an agent may manage what the capability names: by a grant of its own for it.
 
-    Neither `*` nor a tier gives that: both are for what tools do. Nor does a grant under conditions, which are
-    about the arguments of a tool's call: here there are none, so that none is met.
+    Neither `*` nor a tier gives that: both are for what tools do. Nor does a grant under conditions: they are
+    about the arguments of a tool's call, of which there are none here.
     """
     names = managers(capability)
     held = [grant for grant in by.own_now() if grant.capability in names]
@@ -47,13 +47,11 @@ def manager_check(by: PersonaPrincipal, capability: str) -> None:
     if held:
         words = " and ".join(map(condition_words, held[0].conditions))
         why = f"holds {held[0].capability} only where {words}, which is about calls of tools; so it lacks"
+    remedy = f"Ask an admin to grant {capability} to {by.persona} by name, without conditions"
     raise Denied(
         f"{by.persona} {why} {capability}.",
         code="CAPABILITY_MISSING",
-        suggestions=[
-            f"Ask an admin to grant {capability} to {by.persona} by name, without conditions;"
-            " * and tiers do not count."
-        ],
+        suggestions=[f"{remedy}; * and tiers do not count."],
     )
 
 
