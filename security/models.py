@@ -5,12 +5,25 @@ from typing import Literal
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
+from core.clock import uuid7
 from core.fields import CanonicalJSONField
+
+_SESSIONS = "security.User.sessions"
 
 
 class User(AbstractUser):
-    """A person who signs in to the console."""
+    """A person who signs in to the console. Raising `sessions_epoch` ends all sessions at once."""
+
+    sessions_epoch = models.PositiveIntegerField(default=0)
+
+    def get_session_auth_hash(self) -> str:
+        """What a session is held to with each request: the password and the epoch."""
+        if not self.sessions_epoch:  # as before there were epochs
+            return super().get_session_auth_hash()
+        held_to = f"{self.password}:{self.sessions_epoch}"
+        return salted_hmac(_SESSIONS, held_to, algorithm="sha256").hexdigest()
 
 
 class Identity(models.Model):
@@ -30,6 +43,21 @@ class Identity(models.Model):
 
     def __str__(self) -> str:
         return f"{self.person_id} at {self.issuer}"
+
+
+class Invitation(models.Model):
+    """A mail in which a person finds where to choose a password. The address itself is kept nowhere."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="invitations")
+    made_by = models.CharField(max_length=150)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("-created_at",)
+
+    def __str__(self) -> str:
+        return f"invitation of {self.person_id}"
 
 
 class Persona(models.Model):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_removed, authenticator_reset
@@ -12,6 +13,7 @@ from django.db.models.signals import post_save
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied
+from security.accounts.sessions import sessions_end
 from security.models import User
 from security.permissions import actor_of, require
 from security.sealing import Unsealable, reseal, seal, unseal
@@ -52,6 +54,7 @@ def second_factor_remove(*, by: User, person: User) -> None:
         if not deleted:
             raise Conflict(f"{person.get_username()} has no second factor.")
         record(_entry("person.second_factor_removed", actor_of(by), person))
+        sessions_end(person, by=by, why="the second factor was taken away")
 
 
 def second_factors_reseal() -> tuple[int, list[str]]:
@@ -82,12 +85,20 @@ def _added(instance: Authenticator, created: bool, **_: Any) -> None:
         with transaction.atomic():
             kind = "person.second_factor_added"
             record(_entry(kind, actor_of(person), person, type=str(instance.type)))
+            _others_end(person, instance)
+
+
+def _others_end(person: User, authenticator: Authenticator) -> None:
+    """Whoever signed in before the ways to sign in changed does so again; not who changes them."""
+    if authenticator.type == Authenticator.Type.TOTP:
+        sessions_end(person, by=person, why="the second factor changed", keep=context.request)
 
 
 def _recorder(kind: str) -> Any:
     def told(user: User, authenticator: Authenticator, **_: Any) -> None:
         with transaction.atomic():
             record(_entry(kind, actor_of(user), user, type=str(authenticator.type)))
+            _others_end(user, authenticator)
 
     return told
 

@@ -1,5 +1,6 @@
 """Sign-in rules for allauth."""
 
+import time
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -10,6 +11,7 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from audit.ledger import Entry, record
+from security.accounts.sessions import SEEN
 from security.models import User
 from security.permissions import actor_of
 
@@ -42,3 +44,4 @@ class ClosedAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         with transaction.atomic():
             record(Entry("person.signed_in", actor_of(user), "person", str(user.pk), said))
             super().login(request, user)
+        request.session[SEEN] = time.time()

@@ -8,10 +8,11 @@ from security.accounts.views import (
     PersonInvite,
     PersonLeave,
     PersonLink,
+    PersonMail,
     PersonPage,
     PersonReturn,
 )
-from security.accounts.views_own import Invitation, OwnPage, OwnSessionEnd, OwnTokenRevoke
+from security.accounts.views_own import Invitation, OwnPage, OwnSessionEnd, OwnSessionsEnd, OwnTokenRevoke
 from security.oidc.views import (
     OwnIdentity,
     OwnIdentityEnd,
@@ -32,6 +33,7 @@ urlpatterns = [
     path("people/invite/", PersonInvite.as_view(), name="person_invite"),
     path("people/<str:name>/", PersonPage.as_view(), name="person"),
     path("people/<str:name>/link/", PersonLink.as_view(), name="person_link"),
+    path("people/<str:name>/mail/", PersonMail.as_view(), name="person_mail"),
     path("people/<str:name>/leave/", PersonLeave.as_view(), name="person_leave"),
     path("people/<str:name>/factor/", PersonFactor.as_view(), name="person_factor"),
     path("people/<str:name>/identity/", PersonIdentity.as_view(), name="person_identity"),
@@ -41,6 +43,7 @@ urlpatterns = [
     path("account/identity/", OwnIdentity.as_view(), name="own_identity"),
     path("account/identity/end/", OwnIdentityEnd.as_view(), name="own_identity_end"),
     path("account/tokens/<int:row>/revoke/", OwnTokenRevoke.as_view(), name="own_token_revoke"),
+    path("account/sessions/end/", OwnSessionsEnd.as_view(), name="own_sessions_end"),
     path("account/sessions/<int:row>/end/", OwnSessionEnd.as_view(), name="own_session_end"),
     path("settings/filters/", OutputPatterns.as_view(), name="output_patterns"),
     path("settings/filters/<int:row>/remove/", OutputPatternRemove.as_view(), name="output_pattern_remove"),

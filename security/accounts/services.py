@@ -4,13 +4,9 @@ import re
 from collections.abc import Collection, Sequence
 
 from django.contrib.auth.models import Group
-from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
-from django.urls import reverse
-from django.utils.encoding import force_bytes
-from django.utils.http import urlsafe_base64_encode
 
 from audit.ledger import Entry, record
 from core.actors import Actor
@@ -26,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def person_invite(*, by: User, username: str, email: str = "", roles: Sequence[str] = ()) -> User:
-    """A person who cannot sign in before they chose a password at the address of `invitation_path`.
+    """A person who cannot sign in before they took up an invitation (invitations.py).
 
     Raises Denied, InvalidRequest with pointers, Conflict for a name that is taken.
     """
@@ -53,25 +49,10 @@ def person_invite(*, by: User, username: str, email: str = "", roles: Sequence[s
     return person
 
 
-def invitation_path(*, by: User, person: User) -> str:
-    """An address at which the person chooses a password; good for three days, once. Raises Denied.
-
-    For a lost password, too: it holds until another one is chosen.
-    """
-    require(by, ADD)
-    _may_touch(by, person)
-    if not person.is_active:
-        raise Conflict(f"{person.get_username()} has left.")
-    with transaction.atomic():
-        record(_entry("person.link_made", by, person))
-    uid = urlsafe_base64_encode(force_bytes(person.pk))
-    return reverse("invitation", args=[uid, default_token_generator.make_token(person)])
-
-
 def person_roles_set(*, by: User, person: User, roles: Sequence[str]) -> None:
     """Gives a person just these roles; other groups stay. Raises Denied, InvalidRequest, Conflict."""
     require(by, CHANGE)
-    _may_touch(by, person)
+    may_touch(by, person)
     _roles_write(actor_of(by), person, roles)
 
 
@@ -113,7 +94,7 @@ def person_leave(*, by: User, person: User, successor: User | None) -> dict[str,
     Raises Denied, Conflict for the last who may change people, InvalidRequest for a successor who has left.
     """
     require(by, CHANGE)
-    _may_touch(by, person)
+    may_touch(by, person)
     if successor is not None and (successor.pk == person.pk or not successor.is_active):
         raise _wrong("successor", "Choose somebody else who can sign in.")
     with transaction.atomic():
@@ -136,14 +117,14 @@ def person_leave(*, by: User, person: User, successor: User | None) -> dict[str,
 def person_return(*, by: User, person: User) -> None:
     """Lets a person sign in again; what was stopped stays stopped. Raises Denied."""
     require(by, CHANGE)
-    _may_touch(by, person)
+    may_touch(by, person)
     with transaction.atomic():
         if User.objects.filter(pk=person.pk, is_active=False).update(is_active=True):
             record(_entry("person.returned", by, person))
 
 
-def _may_touch(by: User, person: User) -> None:
-    """A role, whatever it may, does not reach those who stand above all roles."""
+def may_touch(by: User, person: User) -> None:
+    """Raises Denied where a role would reach those who stand above all roles."""
     if person.is_superuser and not by.is_superuser:
         raise Denied(f"{person.get_username()} stands above all roles: only such a person may.")
 

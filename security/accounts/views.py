@@ -15,11 +15,11 @@ from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from security.accounts.belongings import belongings_of
 from security.accounts.forms import InviteForm, LeaveForm, RolesForm
+from security.accounts.invitations import invitation_mail, invitation_news, invitation_show
 from security.accounts.roles import NAMES
 from security.accounts.services import (
     ADD,
     CHANGE,
-    invitation_path,
     person_invite,
     person_leave,
     person_return,
@@ -56,15 +56,19 @@ class PersonInvite(ConsoleView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The empty form."""
-        return self.show({"form": InviteForm()})
+        return self.show({"form": InviteForm(), "mail": settings.MAIL_FROM})
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Invites, or shows what is wrong."""
         form, by = InviteForm(request.POST), person_of(request)
         person = form.attempt(lambda: person_invite(by=by, **form.cleaned_data))
         if person is None:
-            return self.show({"form": form}, status=422)
-        return _link_shown(self, by, person)
+            return self.show({"form": form, "mail": settings.MAIL_FROM}, status=422)
+        if not (settings.MAIL_FROM and person.email):
+            return _link_shown(self, by, person)
+        invitation_mail(by=by, person=person)
+        messages.success(request, f"An invitation goes to {person.email}.")
+        return redirect("person", name=person.get_username())
 
 
 class PersonPage(ConsoleView):
@@ -100,6 +104,8 @@ class PersonPage(ConsoleView):
             "belongings": belongings_of(person),
             "second_factor": has_second_factor(person),
             "linked": person.identities.exists(),
+            "mailed": invitation_news(person),
+            "can_mail": bool(settings.MAIL_FROM and person.email),
         }
         return self.show(context, status=status)
 
@@ -126,6 +132,33 @@ class PersonLink(QuestionView):
         except ToolHubError as error:
             messages.error(request, error.message)
             return redirect("person", name=name)
+
+
+class PersonMail(QuestionView):
+    """Asks, then mails somebody an address at which they choose a password."""
+
+    permission = ADD
+
+    def get(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The question."""
+        person = _person(name)
+        touched = [
+            f"It goes to {person.email or 'nobody: there is no address'}.",
+            "It is good for 3 days, once.",
+        ]
+        title = f"Mail {person.get_username()} an address to choose a password at?"
+        return self.ask(Question(title, touched, "Mail it", reverse("person", args=[name]), calm=True))
+
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+        """The act."""
+        person = _person(name)
+        try:
+            invitation_mail(by=person_of(request), person=person)
+        except ToolHubError as error:
+            messages.error(request, " ".join([error.message, *error.suggestions]))
+        else:
+            messages.success(request, f"A mail goes to {person.email}.")
+        return redirect("person", name=name)
 
 
 class PersonLeave(ConsoleView):
@@ -205,7 +238,7 @@ def _person(name: str) -> User:
 
 def _link_shown(view: ConsoleView, by: User, person: User) -> HttpResponse:
     view.template = "security/person_link.html"
-    link = settings.PUBLIC_URL.rstrip("/") + invitation_path(by=by, person=person)
+    text = invitation_show(by=by, person=person)
     back = reverse("person", args=[person.get_username()])
     words = {"title": f"An address for {person.get_username()}", "what": "the address"}
-    return view.show({"person": person, "text": link, "back": back, **words})
+    return view.show({"person": person, "text": text, "back": back, **words})

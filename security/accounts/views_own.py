@@ -16,6 +16,7 @@ from audit.ledger import Entry, record
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from security.accounts.roles import ROLES
+from security.accounts.sessions import device_words, session_end, sessions_end, sessions_of
 from security.models import Token, User
 from security.oidc.people import identity_is_linked
 from security.oidc.views import provider_link
@@ -78,8 +79,7 @@ class OwnPage(ConsoleView):
             {
                 "roles": [role for role in ROLES if role.name in mine],
                 "tokens": token_valid().filter(responsible=person).select_related("persona"),
-                "sessions": UserSession.objects.purge_and_list(person),
-                "current": request.session.session_key,
+                "sessions": sessions_of(person, request),
                 "second_factor": has_second_factor(person),
                 "password": person.has_usable_password() and password_counts(person),
                 "provider": settings.OIDC,
@@ -111,13 +111,30 @@ class OwnSessionEnd(QuestionView):
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
         session = get_object_or_404(UserSession, pk=row, user=person_of(request))
-        touched = [f"Who uses it has to sign in again: {session.user_agent[:120] or session.ip}."]
+        touched = [f"Who uses it has to sign in again: {device_words(session.user_agent)}, {session.ip}."]
         return self.ask(Question("End this session?", touched, "End it", str(reverse_lazy("own"))))
 
     def post(self, request: HttpRequest, row: int) -> HttpResponse:
         """The act."""
-        get_object_or_404(UserSession, pk=row, user=person_of(request)).end()
+        person = person_of(request)
+        session_end(by=person, row=get_object_or_404(UserSession, pk=row, user=person))
         messages.success(request, "The session is ended.")
+        return redirect("own")
+
+
+class OwnSessionsEnd(QuestionView):
+    """Asks, then ends all other sessions of the person."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The question."""
+        touched = ["Everywhere but here you have to sign in again.", "Tokens are not touched."]
+        return self.ask(Question("End all other sessions?", touched, "End them", str(reverse_lazy("own"))))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """The act."""
+        person = person_of(request)
+        sessions_end(person, by=person, why="all others", keep=request)
+        messages.success(request, "You are signed in here alone.")
         return redirect("own")
 
 

@@ -2,27 +2,34 @@
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import Group
 from django.test import Client
+from django.utils import timezone
 
 from audit.models import Event
 from core.errors import Conflict, Denied, InvalidRequest
+from core.outbox.models import Delivery
 from execution.models import Schedule
 from execution.schedules.services import schedule_create
 from security.accounts.belongings import belongings_of
+from security.accounts.invitations import invitation_mail, invitation_show
 from security.accounts.services import (
-    invitation_path,
     person_invite,
     person_leave,
     person_return,
     person_roles_set,
 )
+from security.accounts.sessions import device_words
 from security.models import Persona, Token, User
 from security.services import token_create
+from tests.mail import Post, deliver, post
 
+__all__ = ["post"]
 pytestmark = pytest.mark.django_db
 PASSWORD = "a lamp beside the window"
 
@@ -51,6 +58,46 @@ def test_somebody_is_invited_and_chooses_a_password_once(eyes: Client) -> None:
     kinds = Event.objects.filter(subject_kind="person").order_by("pk").values_list("kind", flat=True)
     assert list(kinds) == ["person.invited", "person.link_made", "person.password_chosen"]
     assert not any(link[1].split("/")[-2] in event.canonical for event in Event.objects.all())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_with_mail_the_invitation_is_sent_and_its_address_stands_nowhere(eyes: Client, post: Post) -> None:
+    fields = {"username": "bo", "email": "bo@example.org", "roles": ["viewer"]}
+    assert eyes.post("/people/invite/", fields)["Location"] == "/people/bo/"
+    assert "is on its way" in eyes.get("/people/bo/").content.decode()
+    assert deliver() == 1
+    [(to, mail)] = post.got
+    assert to == ["bo@example.org"]
+    assert (mail["Subject"], mail["From"]) == ("ToolHub: your way in", "ToolHub <hub@example.org>")
+    path = re.search(r"http://[^/]+(/invitation/\S+)", str(mail.get_payload()))
+    assert path
+    assert "was sent" in eyes.get("/people/bo/").content.decode()
+    guest = Client()
+    here = guest.get(path[1], follow=True).request["PATH_INFO"]
+    assert guest.post(here, {"new_password1": PASSWORD, "new_password2": PASSWORD})["Location"] == "/sign-in/"
+    assert guest.login(username="bo", password=PASSWORD)
+    token = path[1].split("/")[-2]
+    assert not any(token in event.canonical for event in Event.objects.all())
+    assert Event.objects.filter(kind="person.link_mailed").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_mail_is_sent_anew_and_never_to_who_has_left(admin: User, eyes: Client, post: Post) -> None:
+    person = person_invite(by=admin, username="bo", email="bo@example.org")
+    assert eyes.post("/people/bo/mail/").status_code == 302
+    person_leave(by=admin, person=person, successor=None)
+    assert deliver() == 1
+    assert post.got == []
+    assert "was not sent: the person has left" in eyes.get("/people/bo/").content.decode()
+
+
+def test_without_mail_or_an_address_nothing_is_owed(admin: User, settings: Any) -> None:
+    person = person_invite(by=admin, username="bo")
+    for sender, why in (("", "sends no mail"), ("hub@example.org", "has no e-mail address")):
+        settings.MAIL_FROM = sender
+        with pytest.raises(Conflict, match=why):
+            invitation_mail(by=admin, person=person)
+    assert not Delivery.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -89,7 +136,7 @@ def test_who_has_a_role_does_not_reach_those_above(admin: User, viewer: User) ->
     viewer.groups.add(Group.objects.get(name="admin"))
     boss = User.objects.get(pk=viewer.pk)
     for act in (
-        lambda: invitation_path(by=boss, person=admin),
+        lambda: invitation_show(by=boss, person=admin),
         lambda: person_leave(by=boss, person=admin, successor=None),
         lambda: person_roles_set(by=boss, person=admin, roles=[]),
     ):
@@ -160,7 +207,7 @@ def test_who_comes_back_has_nothing_of_what_was_stopped(theirs: User, admin: Use
     with pytest.raises(Conflict):
         person_leave(by=admin, person=theirs, successor=None)
     with pytest.raises(Conflict):
-        invitation_path(by=admin, person=User.objects.get(pk=theirs.pk))
+        invitation_show(by=admin, person=User.objects.get(pk=theirs.pk))
     assert eyes.post("/people/viewer/return/").status_code == 302
     person_return(by=admin, person=theirs)
     assert User.objects.get(pk=theirs.pk).is_active
@@ -192,20 +239,85 @@ def test_everybody_sees_and_revokes_their_own_tokens(theirs: User, admin: User, 
     assert Token.objects.get(pk=mine.pk).state == "revoked"
 
 
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"
+
+
+def signed_in(name: str, agent: str = FIREFOX) -> Client:
+    client = Client(HTTP_USER_AGENT=agent)
+    answer = client.post("/sign-in/", {"login": name, "password": "correct horse battery"})
+    assert answer.status_code == 302, answer.content
+    return client
+
+
+def is_in(client: Client) -> bool:
+    return client.get("/account/").status_code == 200
+
+
 def test_everybody_sees_and_ends_their_own_sessions(admin: User, viewer: User) -> None:
-    first, second, other = Client(), Client(HTTP_USER_AGENT="Second browser"), Client()
-    for client, name in ((first, "admin"), (second, "admin"), (other, "viewer")):
-        answer = client.post("/sign-in/", {"login": name, "password": "correct horse battery"})
-        assert answer.status_code == 302, answer.content
+    first, second, third, other = (
+        signed_in("admin"),
+        signed_in("admin", "curl/8"),
+        Client(),
+        signed_in("viewer"),
+    )
+    third.force_login(admin)  # A session that no list knows is ended, too.
     body = first.get("/account/").content.decode()
-    assert "Second browser" in body
-    assert "this one" in body
+    for words in ("Firefox on Linux", "curl/8", "this one", "End all others"):
+        assert words in body
     row = re.search(r"/account/sessions/(\d+)/end/", body)
     assert row
     assert other.post(row[0]).status_code == 404
-    assert second.get("/account/").status_code == 200
+    assert is_in(second)
     assert first.post(row[0])["Location"] == "/account/"
-    assert second.get("/account/")["Location"].startswith("/sign-in/")
+    assert (is_in(first), is_in(second)) == (True, False)
+    second = signed_in("admin")
+    assert first.post("/account/sessions/end/")["Location"] == "/account/"
+    assert [is_in(client) for client in (first, second, third, other)] == [True, False, False, True]
+    assert "End all others" not in first.get("/account/").content.decode()
+    assert Event.objects.filter(kind="person.sessions_ended").count() == 2
+
+
+def test_another_password_ends_the_other_sessions(viewer: User) -> None:
+    first, second = signed_in("viewer"), signed_in("viewer")
+    new = {"password1": PASSWORD, "password2": PASSWORD}
+    first.post("/account/password/", {"oldpassword": "correct horse battery", **new})
+    assert (is_in(first), is_in(second)) == (True, False)
+
+
+def test_the_last_use_of_a_session_is_noted_now_and_then(admin: User) -> None:
+    client = signed_in("admin")
+    then = timezone.now() - timedelta(hours=1)
+    rows = UserSession.objects.filter(user=admin)
+    rows.update(last_seen_at=then)
+    client.get("/account/")
+    assert rows.get().last_seen_at == then
+    session = client.session
+    session["seen"] -= 301
+    session.save()
+    client.get("/account/", REMOTE_ADDR="192.0.2.7")
+    assert rows.get().last_seen_at > then
+    assert rows.get().ip == "192.0.2.7"
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        (FIREFOX, "Firefox on Linux"),
+        (
+            "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140.0",
+            "Edge on Windows",
+        ),
+        (
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1",
+            "Safari on iPhone",
+        ),
+        ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Chrome/140.0 Safari/537.36", "Chrome on macOS"),
+        ("curl/8.5", "curl/8.5"),
+        ("", "Unknown browser"),
+    ],
+)
+def test_a_device_is_named_as_people_know_it(agent: str, words: str) -> None:
+    assert device_words(agent) == words
 
 
 def test_people_are_for_who_may_see_them(viewer: User, eyes_with: Callable[..., Client]) -> None:

@@ -66,6 +66,20 @@ def test_the_password_alone_does_not_let_in_any_more(added: tuple[Client, str], 
     assert client.get("/account/").status_code == 200
 
 
+def test_whoever_signed_in_before_has_to_again(admin: User) -> None:
+    other, _ = signed_in("admin")
+    client, _ = signed_in("admin")
+    asked = client.get("/account/factor/add/")["Location"]
+    client.post(asked, {"password": PASSWORD})
+    key = client.get("/account/factor/add/").context["form"].secret
+    client.post("/account/factor/add/", {"code": code_of(key)})
+    assert client.get("/account/").status_code == 200
+    assert other.get("/account/").status_code == 302
+    # Taken away by an admin: nobody stays in.
+    second_factor_remove(by=admin, person=User.objects.get(pk=admin.pk))
+    assert client.get("/account/").status_code == 302
+
+
 def test_a_code_to_recover_by_lets_in_once(added: tuple[Client, str]) -> None:
     codes = added[0].get("/account/factor/codes/").context["unused_codes"]
     assert len(codes) == 10
