@@ -17,6 +17,7 @@ from core.outbox.models import Delivery
 from core.outbox.services import MAIL, delivery_add
 from security.accounts.services import ADD, may_touch
 from security.models import Invitation, User
+from security.oidc.options import options_now
 from security.permissions import actor_of, require
 from security.signin import password_counts
 
@@ -71,7 +72,7 @@ class InvitationMail:
         if timezone.now() - row.created_at > GOOD:
             raise Undeliverable("it was not sent within three days")
         person = row.person
-        what = "choose a password" if password_counts(person) else f"sign in with {settings.OIDC.label}"
+        what = "choose a password" if password_counts(person) else f"sign in with {options_now().label}"
         text = (
             f"{row.made_by} asks you to ToolHub at {settings.PUBLIC_URL}\n\n"
             f"Your name there is {person.get_username()}. To come in, {what} at\n{address_of(person)}\n\n"

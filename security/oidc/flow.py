@@ -18,7 +18,7 @@ from django.utils.crypto import constant_time_compare
 
 from core.errors import Denied
 from security.oidc.claims import Claims, claims_of, id_token_read
-from security.oidc.options import Options
+from security.oidc.options import options_now
 from security.oidc.provider import ProviderFailed, code_redeem, keys_of, provider_of, userinfo_of
 
 KEY = "oidc"
@@ -45,7 +45,7 @@ def flow_begin(request: HttpRequest, *, to: str = "", person: int = 0, invitatio
 
     Raises ProviderFailed.
     """
-    options = _options()
+    options = options_now()
     provider = provider_of(options)
     state = secrets.token_urlsafe(32)
     begun = Begun(secrets.token_urlsafe(32), secrets.token_urlsafe(48), time.time(), to, person, invitation)
@@ -68,7 +68,7 @@ def flow_begin(request: HttpRequest, *, to: str = "", person: int = 0, invitatio
 
 def flow_finish(request: HttpRequest) -> tuple[Claims, Begun]:
     """Who came back, proved, and what they had begun. Raises Denied and ProviderFailed."""
-    options = _options()
+    options = options_now()
     begun = _taken(request)
     if error := request.GET.get("error"):
         raise Denied(f"{options.label} did not sign you in ({error[:60]}).")
@@ -101,10 +101,3 @@ def _taken(request: HttpRequest) -> Begun:
     if found is None or time.time() - found["at"] > GOOD_S:
         raise Denied("This sign-in was begun in another browser, or too long ago. Begin again.")
     return Begun(**found)
-
-
-def _options() -> Options:
-    found: Options | None = settings.OIDC
-    if found is None:
-        raise Denied("No provider is set up to sign in at.")
-    return found

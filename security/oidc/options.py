@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+from django.conf import settings
+
+from core.errors import Denied
+
 
 def pair_read(text: str) -> tuple[str, str]:
     """A group at the provider and a role here: `tool-admins=admin`. Raises ValueError."""
@@ -31,3 +35,11 @@ class Options:
     roles: tuple[tuple[str, str], ...] = ()
     join: bool = False
     link_email: bool = False
+
+
+def options_now() -> Options:
+    """The options of the provider that is set up. Raises Denied where none is."""
+    found: Options | None = settings.OIDC
+    if found is None:
+        raise Denied("No provider is set up to sign in at.")
+    return found

@@ -52,7 +52,7 @@ def provider_read(options: Options) -> Provider:
     told = _json("GET", _url(where, options))
     if told.get("issuer") != options.issuer:
         raise ProviderFailed(f"it calls itself {str(told.get('issuer'))[:200]!r}, not {options.issuer!r}")
-    places = {name: told.get(name) for name in _PLACES}
+    places = {name: str(told.get(name)) for name in _PLACES}
     for name, place in places.items():
         _url(place, options, name)
     methods = told.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]

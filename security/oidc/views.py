@@ -26,6 +26,7 @@ from core.errors import ToolHubError
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from security.models import User
+from security.oidc.options import options_now
 from security.oidc.people import identity_is_linked, identity_link, identity_unlink, person_arrive
 from security.people import person_of
 
@@ -47,7 +48,7 @@ def provider_link(request: HttpRequest, *, to: str = "", person: int = 0, invita
     try:
         return str(flow.flow_begin(request, to=to, person=person, invitation=invitation))
     except flow.ProviderFailed as error:
-        log.warning("%s: %s", settings.OIDC.label, error)
+        log.warning("%s: %s", options_now().label, error)
         return ""
 
 
@@ -68,7 +69,8 @@ class _Elsewhere(View):
         if settings.OIDC is None:
             raise Http404
         if not ratelimit.consume(request, action="login"):
-            return ratelimit.respond_429(request)
+            throttled: HttpResponse = ratelimit.respond_429(request)
+            return throttled
         answer = super().dispatch(request, *args, **kwargs)
         answer.headers["Cache-Control"] = "private, no-store"
         return answer
@@ -83,7 +85,7 @@ class SignInElsewhere(_Elsewhere):
         address = provider_link(request, to=to if safe else "")
         if not address:
             messages.error(
-                request, f"{settings.OIDC.label} cannot be reached at the moment. Try again later."
+                request, f"{options_now().label} cannot be reached at the moment. Try again later."
             )
             return redirect("account_login")
         return redirect(address)
@@ -93,7 +95,7 @@ class SignedInElsewhere(_Elsewhere):
     """Takes up who comes back from the provider: signs in, or links."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        flow, options = _flow(), settings.OIDC
+        flow, options = _flow(), options_now()
         try:
             claims, begun = flow.flow_finish(request)
             if begun.person:
@@ -114,10 +116,10 @@ class SignedInElsewhere(_Elsewhere):
         if not begun.invitation and request.user.pk != person.pk:
             messages.error(request, "Somebody else is signed in by now.")
             return redirect("own")
-        identity_link(claims, settings.OIDC, person=person, invitation=begun.invitation)
+        identity_link(claims, options_now(), person=person, invitation=begun.invitation)
         if begun.invitation:
             return self._enter(request, person, "")
-        messages.success(request, f"You can sign in with {settings.OIDC.label} from now on.")
+        messages.success(request, f"You can sign in with {options_now().label} from now on.")
         return redirect("own")
 
     def _enter(self, request: HttpRequest, person: User, to: str) -> HttpResponse:
@@ -141,7 +143,7 @@ class OwnIdentity(ConsoleView):
         person = person_of(request)
         linked = identity_is_linked(person)
         link = "" if linked else provider_link(request, person=person.pk)
-        return self.show({"label": settings.OIDC.label, "linked": linked, "link": link})
+        return self.show({"label": options_now().label, "linked": linked, "link": link})
 
 
 class OwnIdentityEnd(QuestionView):
