@@ -1,7 +1,7 @@
 """The authorization code flow with PKCE: from the hub to the provider and back, in one browser.
 
 allauth's own client is not used: it has no nonce, does not check the signature of a token that it fetched,
-nor whether the provider is the one that was meant, and sends by an unguarded client (docs/adr/0014).
+nor whether the provider is the one that was meant, and sends by an unguarded client (docs/adr/0015).
 """
 
 import base64
