@@ -48,6 +48,19 @@ class NulMiddleware:
         return self.get_response(request)
 
 
+class PrivateMiddleware:
+    """Pages are for who asked: no cache keeps one that does not say otherwise, allauth's with secrets neither."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if response.get("Content-Type", "").startswith("text/html"):
+            response.headers.setdefault("Cache-Control", "private, no-store")
+        return response
+
+
 class ApiMiddleware:
     """Answers the API here: what follows (sessions, CSRF, messages, page headers) is for pages.
 

@@ -7,6 +7,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from core.http.allowed import allowed_read
+from core.proxies import proxy_read
 from security.oidc.options import Options, pair_read
 from security.sandbox.folders import folder_read
 from toolhub import env
@@ -41,17 +42,16 @@ ALLOWED_HOSTS = [
     ),
 ]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
-PROXIES = env.integer(
+PROXIES = env.names(
     "TOOLHUB_PROXIES",
-    0,
-    "Reverse proxies in front of the hub, each of which sets X-Forwarded-For and X-Forwarded-Proto itself.",
-    least=0,
-    most=10,
+    (),
+    "Addresses and networks of the reverse proxies before the hub (10.0.0.5, 10.0.0.0/24), which say who"
+    " asks, and whether by https.",
+    check=proxy_read,
 )
-# Believed only where a proxy is known to write it: else a caller could.
-if PROXIES:
-    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-ALLAUTH_TRUSTED_PROXY_COUNT = PROXIES
+# ProxyMiddleware leaves the header only where a named proxy wrote it, and makes REMOTE_ADDR the caller's.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+ALLAUTH_TRUSTED_PROXY_COUNT = 0
 
 # --- the house -------------------------------------------------------------------------------
 INSTALLED_APPS = [
@@ -84,6 +84,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
 ]
 MIDDLEWARE = [
+    "core.proxies.ProxyMiddleware",
     "monitoring.middleware.RequestMetricsMiddleware",
     "core.middleware.RequestIdMiddleware",
     "core.middleware.NulMiddleware",
@@ -91,6 +92,7 @@ MIDDLEWARE = [
     # From here on only pages.
     "core.middleware.ApiMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "core.middleware.PrivateMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -323,6 +325,10 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 CSRF_FAILURE_VIEW = "core.views_errors.csrf_failure"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+# With the prefix browsers take them from this host alone, by https alone: no neighbour's page can plant one.
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = (
+    ("__Host-session", "__Host-csrf") if HTTPS else ("sessionid", "csrftoken")
+)
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 
 # --- the web ---------------------------------------------------------------------------------

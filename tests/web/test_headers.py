@@ -1,5 +1,7 @@
 """Headers, cookies and redirects, as a browser gets them."""
 
+from typing import Any
+
 import pytest
 from django.conf import settings
 from django.test import Client
@@ -72,8 +74,30 @@ def test_a_form_without_its_token_is_refused(admin: User) -> None:
     assert client.post("/personas/new/", {"name": "x"}).status_code == 403
 
 
-def test_without_a_named_proxy_nobody_says_for_the_hub_that_it_is_https() -> None:
-    assert settings.PROXIES == 0
-    answer = Client().get("/sign-in/", HTTP_X_FORWARDED_PROTO="https", HTTP_X_FORWARDED_HOST="evil.example")
-    assert not answer.wsgi_request.is_secure()
-    assert answer.wsgi_request.get_host() == "testserver"
+@pytest.mark.parametrize(
+    ("peer", "chain", "caller", "secure"),
+    [
+        # No named proxy asks: nothing of it counts.
+        ("192.0.2.9", "10.1.1.1", "192.0.2.9", False),
+        ("192.0.2.9", "", "192.0.2.9", False),
+        # The proxy says who asked it; what the caller wrote before stands further left.
+        ("10.0.0.5", "192.0.2.7", "192.0.2.7", True),
+        ("10.0.0.5", "127.0.0.1, 192.0.2.7", "192.0.2.7", True),
+        # Two named proxies in a row, addresses with ports, IPv6.
+        ("10.0.0.5", "6.6.6.6, 192.0.2.7:4711, 10.0.0.6", "192.0.2.7", True),
+        ("::ffff:10.0.0.5", "[2001:db8::7]:443", "2001:db8::7", True),
+        # Nonsense stops the reading.
+        ("10.0.0.5", "192.0.2.7, unknown, 10.0.0.6", "10.0.0.6", True),
+        ("10.0.0.5", "", "10.0.0.5", True),
+        ("", "192.0.2.7", "", False),
+    ],
+)
+def test_who_asks_is_the_word_of_named_proxies_only(
+    settings: Any, peer: str, chain: str, caller: str, secure: bool
+) -> None:
+    settings.PROXIES = ["10.0.0.0/24"]
+    headers = {"HTTP_X_FORWARDED_FOR": chain} if chain else {}
+    said = {"HTTP_X_FORWARDED_PROTO": "https", "HTTP_X_FORWARDED_HOST": "evil.example", **headers}
+    asked = Client().get("/sign-in/", REMOTE_ADDR=peer, **said).wsgi_request
+    assert (asked.META["REMOTE_ADDR"], asked.is_secure()) == (caller, secure)
+    assert asked.get_host().partition(":")[0] == "testserver"
