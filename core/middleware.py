@@ -49,7 +49,7 @@ class NulMiddleware:
 
 
 class PrivateMiddleware:
-    """Pages are for who asked: no cache keeps one that does not say otherwise, allauth's with secrets neither."""
+    """Pages are for who asked: no cache keeps one that does not say otherwise, those of allauth neither."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
