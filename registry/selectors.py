@@ -135,6 +135,13 @@ def tools_assigned(persona_id: int) -> QuerySet[Tool]:
     )
 
 
+def targets_assigned(persona_id: int) -> frozenset[str]:
+    """The names of the tools that a persona sees, and `package:NAME` of the packages assigned to it."""
+    packages = Package.objects.filter(assignments__persona=persona_id).values_list("name", flat=True)
+    tools = tools_assigned(persona_id).values_list("name", flat=True)
+    return frozenset(tools) | {f"package:{name}" for name in packages}
+
+
 def call_decide(
     principal: PersonaPrincipal,
     found: ResolvedTool,

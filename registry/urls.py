@@ -18,7 +18,7 @@ from registry.personas.views_list import PersonaNew, PersonasList
 from registry.personas.views_page import PersonaPage
 from registry.personas.views_signing import SigningSecretNew
 from registry.personas.views_switch import PersonaSwitch
-from registry.personas.views_tokens import TokenNew, TokenRevoke
+from registry.personas.views_tokens import TokenNew, TokenRevoke, TokenRotate
 from registry.policy.views import PauseNew, PolicyList, RestrictionLift, RestrictionNew, StandingChange
 from registry.policy.views_capabilities import CapabilitiesList, CapabilityPage
 from registry.policy.views_flags import FlagDelete, FlagNew, FlagPage, FlagsList, FlagTools
@@ -98,5 +98,6 @@ urlpatterns = [
     path("policy/matrix/", Matrix.as_view(), name="matrix"),
     path("policy/<int:row>/lift/", RestrictionLift.as_view(), name="restriction_lift"),
     path("personas/<slug:name>/tokens/", TokenNew.as_view(), name="token_new"),
+    path("personas/<slug:name>/tokens/<int:row>/rotate/", TokenRotate.as_view(), name="token_rotate"),
     path("personas/<slug:name>/tokens/<int:row>/revoke/", TokenRevoke.as_view(), name="token_revoke"),
 ]

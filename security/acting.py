@@ -1,7 +1,7 @@
 """Who may manage the hub: a person by permission, a persona on a person's responsibility, the hub itself."""
 
 from core.actors import Actor
-from core.errors import Denied
+from core.errors import Denied, InvalidRequest
 from security.capabilities import managers
 from security.conditions import condition_words
 from security.models import User
@@ -64,7 +64,19 @@ def own_check(by: By, *personas: int | None) -> None:
         )
 
 
-def people_check(by: By) -> None:
+def people_check(by: By, act: str) -> None:
     """Raises Denied for an agent: what holds all of the hub, the agent too, is ended by a person."""
     if isinstance(by, PersonaPrincipal):
-        raise Denied(f"{by.persona} does not end a pause of the hub.", suggestions=["Let a person end it."])
+        raise Denied(f"{by.persona} does not {act}.", suggestions=["Let a person do it."])
+
+
+def person_behind(by: By) -> User:
+    """The person who answers for a change: themselves, or whoever is responsible for the agent.
+
+    Raises InvalidRequest for the hub itself: a right is given by somebody.
+    """
+    if isinstance(by, User):
+        return by
+    if isinstance(by, PersonaPrincipal):
+        return User.objects.get(pk=by.responsible_id)
+    raise InvalidRequest("A rule needs a person who made it.")

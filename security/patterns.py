@@ -8,8 +8,8 @@ from django.db import DatabaseError, IntegrityError, transaction
 
 from audit.ledger import Entry, record
 from core.errors import Conflict, InvalidRequest
-from security.models import OutputPattern, User
-from security.permissions import actor_of, require
+from security.acting import PERSONAS, By, acting, people_check, person_behind
+from security.models import OutputPattern
 
 if TYPE_CHECKING:
     from security.redaction import Searching
@@ -28,9 +28,9 @@ class _Kept:
     read_at = 0.0
 
 
-def pattern_add(*, by: User, name: str, pattern: str) -> OutputPattern:
+def pattern_add(*, by: By, name: str, pattern: str) -> OutputPattern:
     """Adds a pattern; in every process within five seconds. Raises Denied, InvalidRequest, Conflict."""
-    require(by, "security.add_outputpattern")
+    actor = acting(by, "security.add_outputpattern", PERSONAS)
     name = " ".join(name.split())
     if not 1 <= len(name) <= NAME_MAX:
         raise _wrong("name", f"Name it, in at most {NAME_MAX} characters.")
@@ -41,9 +41,9 @@ def pattern_add(*, by: User, name: str, pattern: str) -> OutputPattern:
         with transaction.atomic():
             if OutputPattern.objects.count() >= COUNT_MAX:
                 raise _wrong("pattern", f"There are {COUNT_MAX} patterns; join some of them.")
-            row = OutputPattern.objects.create(name=name, pattern=pattern, created_by=by)
+            row = OutputPattern.objects.create(name=name, pattern=pattern, created_by=person_behind(by))
             data = {"name": name, "pattern": pattern}
-            record(Entry("output_pattern.added", actor_of(by), "hub", "output_patterns", data))
+            record(Entry("output_pattern.added", actor, "hub", "output_patterns", data))
             transaction.on_commit(patterns_forget)
     except IntegrityError as error:
         message = f"There is a pattern {name} already."
@@ -51,13 +51,14 @@ def pattern_add(*, by: User, name: str, pattern: str) -> OutputPattern:
     return row
 
 
-def pattern_remove(*, by: User, row: OutputPattern) -> None:
+def pattern_remove(*, by: By, row: OutputPattern) -> None:
     """Takes a pattern away. Raises Denied."""
-    require(by, "security.delete_outputpattern")
+    actor = acting(by, "security.delete_outputpattern", PERSONAS)
+    people_check(by, "take away what holds its own output")
     with transaction.atomic():
         if OutputPattern.objects.filter(pk=row.pk).delete()[0]:
             data = {"name": row.name, "pattern": row.pattern}
-            record(Entry("output_pattern.removed", actor_of(by), "hub", "output_patterns", data))
+            record(Entry("output_pattern.removed", actor, "hub", "output_patterns", data))
             transaction.on_commit(patterns_forget)
 
 

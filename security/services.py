@@ -8,21 +8,26 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from audit.ledger import Entry, record
+from core.actors import Actor
 from core.errors import Conflict, Denied, InvalidRequest
+from security.acting import PERSONAS, By, acting, own_check, person_behind
 from security.capabilities import HUB, is_capability
 from security.conditions import Condition, conditions_check
 from security.decisions import APPROVED
 from security.four_eyes import four_eyes_hold
+from security.giving import capabilities_check, token_check
 from security.models import Grant, Persona, Token, User
-from security.permissions import actor_of, require
+from security.permissions import actor_of
+from security.principals import PersonaPrincipal
 from security.tokens import token_digest, token_text
 
 PERSONA_NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
 TOKEN_DAYS_MAX = 366
+OVERLAP_HOURS_MAX = 24 * 14
 
 
-def _entry(kind: str, by: User, persona: Persona, **data: object) -> Entry:
-    return Entry(kind, actor_of(by), "persona", str(persona.pk), {"persona": persona.name, **data})
+def _entry(kind: str, by: Actor, persona: Persona, **data: object) -> Entry:
+    return Entry(kind, by, "persona", str(persona.pk), {"persona": persona.name, **data})
 
 
 def _field_error(field: str, message: str) -> InvalidRequest:
@@ -37,33 +42,52 @@ def _fits(field: str, text: str, most: int) -> str:
     return text
 
 
-def persona_create(*, by: User, name: str, title: str = "", description: str = "") -> Persona:
+def persona_create(*, by: By, name: str, title: str = "", description: str = "") -> Persona:
     """A new persona without any right. Raises InvalidRequest, Conflict when the name is taken."""
-    require(by, "security.add_persona")
+    actor = acting(by, "security.add_persona", PERSONAS)
     if not PERSONA_NAME.fullmatch(name):
         raise _field_error("name", "Use a small letter, then small letters, digits and hyphens; at most 64.")
     title, description = _fits("title", title, 120), _fits("description", description, 10_000)
     try:
         with transaction.atomic():
             persona = Persona.objects.create(name=name, title=title, description=description)
-            record(_entry("persona.created", by, persona))
+            record(_entry("persona.created", actor, persona))
     except IntegrityError as error:
         message = f"The persona {name} exists already."
         raise Conflict(message, errors=[{"pointer": "/name", "message": message}]) from error
     return persona
 
 
-def persona_switch(*, by: User, persona: Persona, on: bool) -> None:
+def persona_switch(*, by: By, persona: Persona, on: bool) -> None:
     """Switches a persona on or off. Off refuses its next call."""
-    require(by, "security.change_persona")
+    actor = acting(by, "security.change_persona", PERSONAS)
     with transaction.atomic():
         if Persona.objects.filter(pk=persona.pk, is_active=not on).update(is_active=on):
-            record(_entry("persona.switched_on" if on else "persona.switched_off", by, persona))
+            record(_entry("persona.switched_on" if on else "persona.switched_off", actor, persona))
+
+
+def persona_describe(
+    *, by: By, persona: Persona, title: str | None = None, description: str | None = None
+) -> None:
+    """How people call it, and what its agents do; None leaves a text. Raises Denied, InvalidRequest."""
+    actor = acting(by, "security.change_persona", PERSONAS)
+    new = {
+        "title": persona.title if title is None else _fits("title", title, 120),
+        "description": persona.description
+        if description is None
+        else _fits("description", description, 10_000),
+    }
+    with transaction.atomic():
+        row = Persona.objects.select_for_update().get(pk=persona.pk)
+        changed: dict[str, object] = {key: text for key, text in new.items() if getattr(row, key) != text}
+        if changed:
+            Persona.objects.filter(pk=row.pk).update(**changed)
+            record(_entry("persona.described", actor, row, **changed))
 
 
 def grant_create(
     *,
-    by: User,
+    by: By,
     persona: Persona,
     capability: str,
     reason: str,
@@ -74,7 +98,9 @@ def grant_create(
 
     Raises Denied, InvalidRequest, Conflict when held already.
     """
-    require(by, "security.add_grant")
+    actor = acting(by, "security.add_grant", PERSONAS)
+    own_check(by, persona.pk)
+    person = person_behind(by)
     if not is_capability(capability):
         raise _field_error("capability", "Write it as a, a:b, a.b, a:* or *; no other wildcards.")
     reason = _fits("reason", reason, 200)
@@ -86,7 +112,8 @@ def grant_create(
     if checked and capability.partition(":")[0] == HUB:
         message = f"{capability} is about the hub: conditions on a call's arguments cannot be met there."
         raise InvalidRequest(message, errors=[{"pointer": "/conditions", "message": message}])
-    _advance_check(by, persona, capability)
+    capabilities_check(by, [capability], expires_at, checked)
+    _advance_check(person, persona, capability)
     try:
         with transaction.atomic():
             grant = Grant.objects.create(
@@ -94,13 +121,13 @@ def grant_create(
                 conditions=checked,
                 capability=capability,
                 reason=reason,
-                granted_by=by,
+                granted_by=person,
                 expires_at=expires_at,
             )
             until = expires_at.isoformat() if expires_at else None
             data: dict[str, object] = {"capability": capability, "reason": grant.reason, "expires_at": until}
             data |= {"conditions": checked} if checked else {}
-            record(_entry("grant.created", by, persona, **data))
+            record(_entry("grant.created", actor, persona, **data))
     except IntegrityError as error:
         message = f"{persona.name} holds {capability} already."
         raise Conflict(message, errors=[{"pointer": "/capability", "message": message}]) from error
@@ -122,54 +149,89 @@ def _advance_check(by: User, persona: Persona, capability: str) -> None:
         )
 
 
-def grant_revoke(*, by: User, grant: Grant) -> None:
-    """Takes a capability back; the next call sees it."""
-    require(by, "security.delete_grant")
+def grant_revoke(*, by: By, grant: Grant) -> None:
+    """Takes a capability back; the next call sees it. Raises Denied."""
+    actor = acting(by, "security.delete_grant", PERSONAS)
+    own_check(by, grant.persona_id)
     with transaction.atomic():
         deleted, _ = Grant.objects.filter(pk=grant.pk).delete()
         if deleted:
-            record(_entry("grant.revoked", by, grant.persona, capability=grant.capability))
+            record(_entry("grant.revoked", actor, grant.persona, capability=grant.capability))
 
 
-def token_create(*, by: User, persona: Persona, name: str, days: int = 90) -> tuple[Token, str]:
+def token_create(*, by: By, persona: Persona, name: str, days: int = 90) -> tuple[Token, str]:
     """A token for a persona, valid `days` days; returns the row and its text, which is not kept.
 
-    The person who makes it is responsible for it.
+    The person who makes it, or for whom an agent does, is responsible for it. Raises Denied, InvalidRequest.
     """
-    require(by, "security.add_token")
+    actor = acting(by, "security.add_token", PERSONAS)
+    own_check(by, persona.pk)
+    if not 1 <= days <= TOKEN_DAYS_MAX:
+        raise _field_error("days", f"Choose from 1 to {TOKEN_DAYS_MAX} days.")
     name = _fits("name", name, 80)
     if not name:
         raise _field_error("name", "Say where the token will be used.")
-    if not 1 <= days <= TOKEN_DAYS_MAX:
-        raise _field_error("days", f"Choose from 1 to {TOKEN_DAYS_MAX} days.")
-    text = token_text()
-    expires_at = timezone.now() + timedelta(days=days)
+    token_check(by, persona)
     with transaction.atomic():
-        token = Token.objects.create(
-            persona=persona,
-            responsible=by,
-            name=name,
-            prefix=text[:12],
-            digest=token_digest(text),
-            expires_at=expires_at,
-        )
-        record(
-            _entry(
-                "token.created",
-                by,
-                persona,
-                token=token.prefix,
-                name=token.name,
-                expires_at=expires_at.isoformat(),
-            )
-        )
+        token, text = _token_add(persona, person_behind(by), name, timezone.now() + timedelta(days=days))
+        record(_token_entry("token.created", actor, token))
     return token, text
 
 
-def token_revoke(*, by: User, token: Token) -> None:
+def _token_add(persona: Persona, person: User, name: str, expires_at: datetime) -> tuple[Token, str]:
+    text = token_text()
+    token = Token.objects.create(
+        persona=persona,
+        responsible=person,
+        name=name,
+        prefix=text[:12],
+        digest=token_digest(text),
+        expires_at=expires_at,
+    )
+    return token, text
+
+
+def _token_entry(kind: str, actor: Actor, token: Token, **data: object) -> Entry:
+    said = {"token": token.prefix, "name": token.name, "expires_at": token.expires_at.isoformat()}
+    return _entry(kind, actor, token.persona, **said, **data)
+
+
+def token_rotate(
+    *, by: By, token: Token, overlap_hours: int = 24, days: int | None = None
+) -> tuple[Token, str]:
+    """A new token in place of a valid one, which goes on for `overlap_hours` at most; as `token_create`.
+
+    Valid `days` days, else as long as the old one was made for. An agent may rotate its persona's own token:
+    the new one then ends with the old one, so that nobody lives on by it alone. Raises as it,
+    and Conflict.
+    """
+    actor = acting(by, "security.add_token", PERSONAS)
+    token_check(by, token.persona)
+    if not 0 <= overlap_hours <= OVERLAP_HOURS_MAX:
+        raise _field_error("overlap_hours", f"Choose from 0 to {OVERLAP_HOURS_MAX} hours.")
+    if days is not None and not 1 <= days <= TOKEN_DAYS_MAX:
+        raise _field_error("days", f"Choose from 1 to {TOKEN_DAYS_MAX} days.")
+    with transaction.atomic():
+        old = Token.objects.select_for_update(of=("self",)).select_related("persona").get(pk=token.pk)
+        if old.state != "valid":
+            raise Conflict(f"The token {old.prefix}… is {old.state}.", suggestions=["Make a new one."])
+        now = timezone.now()
+        ends = now + (timedelta(days=days) if days else old.expires_at - old.created_at)
+        if isinstance(by, PersonaPrincipal) and by.persona_id == old.persona_id:
+            ends = min(ends, old.expires_at)
+        new, text = _token_add(old.persona, person_behind(by), old.name, ends)
+        old.expires_at = min(old.expires_at, now + timedelta(hours=overlap_hours))
+        old.save(update_fields=["expires_at"])
+        record(_token_entry("token.rotated", actor, new, old=old.prefix, old_ends=old.expires_at.isoformat()))
+    return new, text
+
+
+def token_revoke(*, by: By, token: Token) -> None:
     """Ends a token at once. Who answers for it may, whatever else they may. Raises Denied."""
-    if token.responsible_id != by.pk or not by.is_active:
-        require(by, "security.delete_token")
+    if isinstance(by, User) and token.responsible_id == by.pk and by.is_active:
+        actor = actor_of(by)
+    else:
+        actor = acting(by, "security.delete_token", PERSONAS)
     with transaction.atomic():
         if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
-            record(_entry("token.revoked", by, token.persona, token=token.prefix))
+            record(_entry("token.revoked", actor, token.persona, token=token.prefix))

@@ -32,9 +32,13 @@ from registry.installations.api import (
     InstallationRetry,
     Installations,
 )
-from registry.policy.api import Pauses, PersonaDetail, RestrictionDetail, Restrictions
+from registry.personas.api import PersonaDetail, Personas
+from registry.personas.api_rights import AssignmentDetail, Assignments, GrantDetail, Grants
+from registry.personas.api_tokens import TokenDetail, TokenRotate, Tokens
+from registry.policy.api import Pauses, RestrictionDetail, Restrictions
 from registry.policy.api_capabilities import CapabilityCatalogue, CapabilityDetail
 from registry.policy.api_limits import LimitDetail, Limits
+from registry.policy.api_patterns import OutputPatternDetail, OutputPatterns
 from registry.policy.api_tiers import FlagDetail, Flags, TierDetail, Tiers, ToolFlag
 from registry.releases.api import (
     PackageCompare,
@@ -92,7 +96,17 @@ urlpatterns = [
     path("flags", Flags.as_view(), name="api_flags"),
     path("flags/<str:name>", FlagDetail.as_view(), name="api_flag"),
     path("tools/<str:name>/flag", ToolFlag.as_view(), name="api_tool_flag"),
+    path("personas", Personas.as_view(), name="api_personas"),
     path("personas/<str:name>", PersonaDetail.as_view(), name="api_persona"),
+    path("personas/<str:name>/assignments", Assignments.as_view(), name="api_assignments"),
+    path("personas/<str:name>/assignments/<int:pk>", AssignmentDetail.as_view(), name="api_assignment"),
+    path("personas/<str:name>/grants", Grants.as_view(), name="api_grants"),
+    path("personas/<str:name>/grants/<int:pk>", GrantDetail.as_view(), name="api_grant"),
+    path("personas/<str:name>/tokens", Tokens.as_view(), name="api_tokens"),
+    path("personas/<str:name>/tokens/<int:pk>", TokenDetail.as_view(), name="api_token"),
+    path("personas/<str:name>/tokens/<int:pk>/rotate", TokenRotate.as_view(), name="api_token_rotate"),
+    path("output-patterns", OutputPatterns.as_view(), name="api_output_patterns"),
+    path("output-patterns/<int:pk>", OutputPatternDetail.as_view(), name="api_output_pattern"),
     path("releases/<int:pk>", ReleaseDetail.as_view(), name="api_release"),
     path("releases/<int:pk>/package", ReleasePackage.as_view(), name="api_release_package"),
     path("releases/<int:pk>/activate", ReleaseActivate.as_view(), name="api_release_activate"),

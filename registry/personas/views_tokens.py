@@ -5,15 +5,24 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
+from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from registry.curl import curl_line, example_arguments
 from registry.personas.forms import TokenForm
 from registry.personas.selectors import persona_detail
 from registry.personas.views_page import PersonaFormView, persona_url
 from registry.selectors import tools_assigned
-from security.models import Persona
+from security.models import Persona, Token
 from security.people import person_of
-from security.services import token_create, token_revoke
+from security.services import token_create, token_revoke, token_rotate
+
+
+def _shown_once(view: ConsoleView, persona: Persona, token: Token, text: str) -> HttpResponse:
+    """The page with a token's text, which is never stored, neither here nor by the browser."""
+    view.template = "registry/token_created.html"
+    words = {"title": "A new token", "what": "the token", "back": persona_url(persona.name, "tokens")}
+    curl = _curl(persona, text)
+    return view.show({"persona": persona, "token": token, "text": text, "curl": curl, **words})
 
 
 class TokenNew(PersonaFormView):
@@ -22,17 +31,13 @@ class TokenNew(PersonaFormView):
     permission = "security.add_token"
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        """Makes it, or shows what is wrong. The answer is never stored, neither here nor by the browser."""
+        """Makes it, or shows what is wrong."""
         persona = persona_detail(name)
         form = TokenForm(request.POST, auto_id="token_%s")
         made = form.attempt(lambda: token_create(by=person_of(request), persona=persona, **form.cleaned_data))
         if made is None:
             return self.show_persona(persona, form)
-        token, text = made
-        self.template = "registry/token_created.html"
-        words = {"title": "A new token", "what": "the token", "back": persona_url(name, "tokens")}
-        curl = _curl(persona, text)
-        return self.show({"persona": persona, "token": token, "text": text, "curl": curl, **words})
+        return _shown_once(self, persona, *made)
 
 
 def _curl(persona: Persona, text: str) -> str:
@@ -41,6 +46,28 @@ def _curl(persona: Persona, text: str) -> str:
     if tool is None or tool.active is None:
         return ""
     return curl_line(settings.PUBLIC_URL, tool.name, example_arguments(tool.active.definition), token=text)
+
+
+class TokenRotate(QuestionView):
+    """Asks, then makes a new token in place of one, and shows it, this once."""
+
+    permission = "security.add_token"
+
+    def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
+        """The question."""
+        token = get_object_or_404(persona_detail(name).tokens, pk=row)
+        touched = [
+            f"A new token for {token.name}; you will be responsible for it.",
+            "The one before goes on for 24 hours: change the agents meanwhile.",
+        ]
+        title, back = f"Rotate the token {token.prefix}…?", persona_url(name, "tokens")
+        return self.ask(Question(title, touched, "Make the new token", back, calm=True))
+
+    def post(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
+        """The act."""
+        persona = persona_detail(name)
+        token = get_object_or_404(persona.tokens.select_related("persona"), pk=row)
+        return _shown_once(self, persona, *token_rotate(by=person_of(request), token=token))
 
 
 class TokenRevoke(QuestionView):

@@ -1,8 +1,7 @@
-"""REST for restrictions, pauses and a persona's standing."""
+"""REST for restrictions and pauses."""
 
 from typing import Any
 
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
@@ -12,17 +11,13 @@ from rest_framework.views import APIView
 
 from core.errors import InvalidRequest
 from registry.bodies import body_check
-from registry.personas.selectors import persona_detail
 from registry.policy import openapi
-from registry.policy.limits_view import limits_view
-from registry.policy.named import persona_named, tier_named, time_read, tool_named
+from registry.policy.named import persona_named, time_read, tool_named
 from security.acting import PERSONAS, acting
-from security.models import Persona
 from security.policy.models import Restriction
-from security.policy.selectors import PolicyBook, restriction_detail, restrictions_page, standing_of
-from security.policy.services import isolation_set, pause_begin, restriction_create, restriction_lift
-from security.policy.tiers import tier_set
-from security.principals import PersonaPrincipal, caller
+from security.policy.selectors import restriction_detail, restrictions_page
+from security.policy.services import pause_begin, restriction_create, restriction_lift
+from security.principals import caller
 
 PAGE = 100
 
@@ -97,57 +92,3 @@ class RestrictionDetail(APIView):
         acting(caller(request), "policy.delete_restriction", PERSONAS)
         restriction_lift(by=caller(request), restriction=restriction_detail(pk))
         return HttpResponse(status=204)
-
-
-class PersonaDetail(APIView):
-    """GET and PATCH personas/{name}."""
-
-    @extend_schema(**openapi.PERSONA_READ)
-    def get(self, request: Request, name: str) -> Response:
-        return Response(persona_view(_persona_seen(caller(request), name)))
-
-    @extend_schema(**openapi.PERSONA_CHANGE)
-    def patch(self, request: Request, name: str) -> Response:
-        persona = _persona_seen(caller(request), name)
-        body_check(openapi.STANDING_VALIDATOR, request.data)
-        by, wanted = caller(request), request.data
-        tier = tier_named(wanted.get("tier") or "")
-        with transaction.atomic():
-            if "isolation" in wanted:
-                isolation_set(by=by, persona=persona, isolation=wanted["isolation"])
-            if "tier" in wanted:
-                tier_set(by=by, persona=persona, tier=tier)
-        return Response(persona_view(persona_detail(name)))
-
-
-def _persona_seen(by: PersonaPrincipal, name: str) -> Persona:
-    """The persona; an agent sees its own. Raises Denied, NotFound."""
-    if name != by.persona:
-        acting(by, "security.view_persona", PERSONAS)
-    return persona_detail(name)
-
-
-def persona_view(persona: Persona) -> dict[str, Any]:
-    """A persona with all that its calls are decided by."""
-    standing = standing_of(persona)
-    return {
-        "name": persona.name,
-        "title": persona.title,
-        "description": persona.description,
-        "active": persona.is_active,
-        "isolation": standing.isolation,
-        "tier": standing.tier or None,
-        "grants": [
-            {
-                "capability": row.capability,
-                "reason": row.reason,
-                "expires_at": row.expires_at,
-                "conditions": row.conditions,
-            }
-            for row in persona.grants.all()
-        ],
-        "limits": limits_view(persona, PolicyBook([persona.pk], [], used=True)),
-        "restrictions": [
-            restriction_view(row) for row in restrictions_page({"persona": persona.name})[:PAGE]
-        ],
-    }

@@ -7,7 +7,6 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from core.openapi import PROBLEMS
 from registry.schemas import validator_build
 from security.policy.models import Limit
-from security.policy.services import ISOLATION
 
 NAME = {"type": "string", "minLength": 1, "maxLength": 64}
 TIME = {"type": "string", "maxLength": 40, "description": "RFC 3339, with its offset"}
@@ -84,6 +83,32 @@ PAUSE_FORM = form(
 )
 RESTRICTION_VALIDATOR, PAUSE_VALIDATOR = validator_build(RESTRICTION_FORM), validator_build(PAUSE_FORM)
 MANAGES = "The caller needs the capability `toolhub:personas`, and a responsible person with the permission."
+
+
+def operation(
+    name: str,
+    summary: str,
+    answer: Any,
+    *,
+    body: dict[str, Any] | None = None,
+    example: dict[str, Any] | None = None,
+    status: int = 200,
+    said: str = "",
+) -> dict[str, Any]:
+    """What `extend_schema` takes of an operation that manages the hub; `answer` None is an empty one."""
+    errors = ERRORS if body else READ_ERRORS
+    made: dict[str, Any] = {
+        "operation_id": name,
+        "summary": summary,
+        "description": f"{said} {MANAGES}".strip(),
+        "request": {"application/json": body} if body else None,
+        "responses": {status: OpenApiResponse(answer, description="Done."), **errors},
+    }
+    if example is not None:
+        made["examples"] = [OpenApiExample("example", value=example, request_only=True)]
+    return made
+
+
 LIST: dict[str, Any] = {
     "operation_id": "restrictions_list",
     "summary": "List restrictions and pauses",
@@ -122,50 +147,4 @@ LIFT: dict[str, Any] = {
     "description": MANAGES,
     "request": None,
     "responses": {204: OpenApiResponse(description="It is gone."), **READ_ERRORS},
-}
-STANDING_FORM = form(
-    {
-        "isolation": {"type": "string", "enum": list(ISOLATION)},
-        "tier": {"type": ["string", "null"], "maxLength": 64},
-    }
-)
-STANDING_VALIDATOR = validator_build(STANDING_FORM)
-PERSONA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string"},
-        "title": {"type": "string"},
-        "description": {"type": "string"},
-        "active": {"type": "boolean"},
-        "isolation": {"type": "string", "enum": list(ISOLATION)},
-        "tier": {"type": ["string", "null"]},
-        "grants": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "capability": {"type": "string"},
-                    "reason": {"type": "string"},
-                    "expires_at": TIME_OR_NULL,
-                    "conditions": {"type": "array", "items": {"type": "object"}},
-                },
-            },
-        },
-        "limits": {"type": "array", "items": LIMIT},
-        "restrictions": {"type": "array", "items": RESTRICTION},
-    },
-}
-PERSONA_READ: dict[str, Any] = {
-    "operation_id": "persona_get",
-    "summary": "Read a persona with all that its calls are decided by",
-    "description": f"An agent reads its own persona freely. {MANAGES}",
-    "responses": {200: OpenApiResponse(PERSONA), **READ_ERRORS},
-}
-PERSONA_CHANGE: dict[str, Any] = {
-    "operation_id": "persona_change",
-    "summary": "Change what holds for a persona as a whole",
-    "description": f"`isolation` is the least that its calls are held with; empty: as tools ask. {MANAGES}",
-    "request": {"application/json": STANDING_FORM},
-    "examples": [OpenApiExample("isolation", value={"isolation": "strict"}, request_only=True)],
-    "responses": {200: OpenApiResponse(PERSONA), **ERRORS},
 }

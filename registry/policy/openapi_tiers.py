@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse
-
-from registry.policy.openapi import AFTER, ERRORS, MANAGES, NAME, READ_ERRORS, form, page_of
+from registry.policy.openapi import AFTER, ERRORS, NAME, form, operation, page_of
 from registry.schemas import validator_build
 from security.policy.models import Flag
 
@@ -47,43 +45,21 @@ VALIDATORS = {
 }
 
 
-def _act(
-    operation: str,
-    summary: str,
-    answer: Any,
-    *,
-    body: dict[str, Any] | None = None,
-    example: dict[str, Any] | None = None,
-    status: int = 200,
-) -> dict[str, Any]:
-    errors = ERRORS if body else READ_ERRORS
-    said: dict[str, Any] = {
-        "operation_id": operation,
-        "summary": summary,
-        "description": MANAGES,
-        "request": {"application/json": body} if body else None,
-        "responses": {status: OpenApiResponse(answer, description="Done."), **errors},
-    }
-    if example:
-        said["examples"] = [OpenApiExample("example", value=example, request_only=True)]
-    return said
-
-
 _PRO = {"name": "pro", "capabilities": ["network:*"], "flags": []}
-TIERS = {**_act("tiers_list", "List tiers", page_of("tiers", TIER)), "parameters": [AFTER]}
-TIER_CREATE = _act("tier_create", "Make a tier", TIER, body=TIER_FORM, example=_PRO, status=201)
-TIER_READ = _act("tier_get", "Read a tier", TIER)
-TIER_CHANGE = _act(
+TIERS = {**operation("tiers_list", "List tiers", page_of("tiers", TIER)), "parameters": [AFTER]}
+TIER_CREATE = operation("tier_create", "Make a tier", TIER, body=TIER_FORM, example=_PRO, status=201)
+TIER_READ = operation("tier_get", "Read a tier", TIER)
+TIER_CHANGE = operation(
     "tier_change",
     "Change what a tier grants",
     TIER,
     body=TIER_CHANGE_FORM,
     example={"capabilities": ["file:read"]},
 )
-TIER_DELETE = {**_act("tier_delete", "Delete a tier that nobody is on", None, status=204)}
+TIER_DELETE = {**operation("tier_delete", "Delete a tier that nobody is on", None, status=204)}
 TIER_DELETE["responses"] |= {409: ERRORS[409]}
-FLAGS = {**_act("flags_list", "List feature flags", page_of("flags", FLAG)), "parameters": [AFTER]}
-FLAG_CREATE = _act(
+FLAGS = {**operation("flags_list", "List feature flags", page_of("flags", FLAG)), "parameters": [AFTER]}
+FLAG_CREATE = operation(
     "flag_create",
     "Make a feature flag",
     FLAG,
@@ -91,12 +67,12 @@ FLAG_CREATE = _act(
     example={"name": "beta", "state": "tiers"},
     status=201,
 )
-FLAG_CHANGE = _act(
+FLAG_CHANGE = operation(
     "flag_switch", "Switch a flag off, on, or to tiers", FLAG, body=FLAG_CHANGE_FORM, example={"state": "on"}
 )
-FLAG_DELETE = _act("flag_delete", "Delete a flag that nothing needs", None, status=204)
+FLAG_DELETE = operation("flag_delete", "Delete a flag that nothing needs", None, status=204)
 FLAG_DELETE["responses"] |= {409: ERRORS[409]}
-TOOL_FLAG = _act(
+TOOL_FLAG = operation(
     "tool_flag_set",
     "Make a tool need a flag, or none",
     TOOL_FLAG_FORM,

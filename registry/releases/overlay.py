@@ -11,6 +11,7 @@ from registry.content import MODES
 from registry.contracts import CATEGORIES
 from registry.models import Tool
 from security.acting import By, acting
+from security.giving import own_tool_check
 
 SWITCHES = ("approval", "sanitise")
 MEMBERS = ("category", "tags", "documentation", "notes", *SWITCHES, "contentChecks")
@@ -25,6 +26,8 @@ def tool_overlay_edit(*, by: By, tool: Tool, overlay: Mapping[str, Any]) -> Tool
     with transaction.atomic():
         row = Tool.objects.select_for_update(of=("self",)).select_related("active").get(pk=tool.pk)
         before, row.overlay = row.overlay, kept
+        if _is_looser(before, kept):
+            own_tool_check(by, row.name)
         own = row.active.declared.get("category", "custom") if row.active else row.category
         row.category = kept.get("category") or own
         row.asks_approval = kept.get("approval", False)
@@ -55,6 +58,13 @@ def _checked(overlay: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(text, str) or len(text) > TEXT_MAX:
             raise _wrong(name, f"Text of at most {TEXT_MAX:,} characters.")
     return dict(overlay)
+
+
+def _is_looser(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether an admin's wish is gone or made weaker that holds calls."""
+    gone = any(before.get(name) and not after.get(name) for name in SWITCHES)
+    mode = before.get("contentChecks", ""), after.get("contentChecks", "")
+    return gone or (mode[0] != mode[1] and mode[1] != "block")
 
 
 def _wrong(field: str, message: str) -> InvalidRequest:

@@ -4,10 +4,11 @@ from django.db import transaction
 
 from audit.ledger import Entry, record
 from core.errors import InvalidRequest
-from security.acting import PERSONAS, By, acting, own_check
+from security.acting import PERSONAS, By, acting, own_check, person_behind
+from security.giving import own_tool_check
 from security.models import Persona
 from security.policy.models import Limit, Tier
-from security.policy.services import field_error, person_behind
+from security.policy.services import field_error
 
 AMOUNT_MAX = 10**15
 WINDOW_MAX = 366 * 86_400
@@ -54,6 +55,8 @@ def limit_delete(*, by: By, limit: Limit) -> None:
     actor = acting(by, "policy.delete_limit", PERSONAS)
     on_tier = limit.tier.standings.values_list("persona", flat=True) if limit.tier else ()
     own_check(by, limit.persona_id, *on_tier)
+    if limit.persona_id is None and limit.tier_id is None:
+        own_tool_check(by, limit.tool)
     with transaction.atomic():
         _, deleted = Limit.objects.filter(pk=limit.pk).delete()
         if deleted.get("policy.Limit"):

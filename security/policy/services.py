@@ -8,12 +8,12 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, InvalidRequest
-from security.acting import PERSONAS, By, acting, own_check, people_check
+from security.acting import PERSONAS, By, acting, own_check, person_behind
 from security.capabilities import is_capability
-from security.models import Persona, User
+from security.giving import own_tool_check
+from security.models import Persona
 from security.policy.models import Restriction, Standing
 from security.policy.selectors import pauses_of
-from security.principals import PersonaPrincipal
 
 ISOLATION = ("", "basic", "strict", "paranoid")
 REASON_MAX = 200
@@ -97,8 +97,8 @@ def restriction_lift(*, by: By, restriction: Restriction) -> None:
     """Ends a restriction or a pause; the next call sees it. Raises Denied."""
     actor = acting(by, "policy.delete_restriction", PERSONAS)
     own_check(by, restriction.persona_id)
-    if restriction.is_pause and restriction.persona_id is None and not restriction.tool:
-        people_check(by)
+    if restriction.persona_id is None:
+        own_tool_check(by, restriction.tool)
     with transaction.atomic():
         deleted, _ = Restriction.objects.filter(pk=restriction.pk).delete()
         if deleted:
@@ -123,18 +123,6 @@ def isolation_set(*, by: By, persona: Persona, isolation: str) -> None:
         row.save(update_fields=["isolation"])
         data = {"persona": persona.name, "isolation": isolation}
         record(Entry("persona.isolation_set", actor, "persona", str(persona.pk), data))
-
-
-def person_behind(by: By) -> User:
-    """The person who answers for a change: themselves, or whoever is responsible for the agent.
-
-    Raises InvalidRequest for the hub itself: policy is made by somebody.
-    """
-    if isinstance(by, User):
-        return by
-    if isinstance(by, PersonaPrincipal):
-        return User.objects.get(pk=by.responsible_id)
-    raise InvalidRequest("A rule needs a person who made it.")
 
 
 def reason_read(text: str) -> str:

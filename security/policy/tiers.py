@@ -9,6 +9,7 @@ from audit.ledger import Entry, record
 from core.errors import Conflict, InvalidRequest, ToolHubError
 from security.acting import PERSONAS, By, acting, own_check
 from security.capabilities import is_capability
+from security.giving import capabilities_check, own_tool_check
 from security.models import Persona
 from security.policy.models import Flag, FlaggedTool, Standing, Tier
 from security.policy.services import field_error
@@ -16,6 +17,8 @@ from security.policy.services import field_error
 NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
 DESCRIPTION_MAX = 300
 ITEMS_MAX = 200
+# From the narrowest.
+_STATES = (Flag.State.OFF, Flag.State.TIERS, Flag.State.ON)
 
 
 def tier_create(*, by: By, name: str, description: str = "") -> Tier:
@@ -50,6 +53,7 @@ def tier_change(
         "capabilities": tier.capabilities if capabilities is None else _capabilities(capabilities),
         "flags": tier.flags if flags is None else _flags(flags),
     }
+    capabilities_check(by, sorted(set(new["capabilities"]) - set(tier.capabilities)))
     with transaction.atomic():
         row = Tier.objects.select_for_update().get(pk=tier.pk)
         changed = {name: value for name, value in new.items() if getattr(row, name) != value}
@@ -79,6 +83,7 @@ def tier_set(*, by: By, persona: Persona, tier: Tier | None) -> None:
     """Moves a persona to a tier, or to none, from its next call on. Raises Denied."""
     actor = acting(by, "policy.change_standing", PERSONAS)
     own_check(by, persona.pk)
+    capabilities_check(by, tier.capabilities if tier else ())
     with transaction.atomic():
         row, _ = Standing.objects.select_for_update().get_or_create(persona=persona)
         if row.tier_id == (tier.pk if tier else None):
@@ -107,6 +112,9 @@ def flag_switch(*, by: By, flag: Flag, state: str) -> None:
     """Off, on, or left to tiers, from the next call on. Raises Denied, InvalidRequest."""
     actor = acting(by, "policy.change_flag", PERSONAS)
     _state_check(state)
+    if _STATES.index(state) > _STATES.index(flag.state):
+        for tool in flag.tools.values_list("tool", flat=True):
+            own_tool_check(by, tool)
     with transaction.atomic():
         if Flag.objects.filter(pk=flag.pk).exclude(state=state).update(state=state):
             record(Entry("flag.switched", actor, "flag", flag.name, {"flag": flag.name, "state": state}))
@@ -131,6 +139,8 @@ def flag_require(*, by: By, tool: str, flag: Flag | None) -> None:
     """Makes a tool, which is known to exist, need a flag, or none, from its next call on. Raises Denied."""
     actor = acting(by, "policy.change_flag", PERSONAS)
     rows = FlaggedTool.objects.filter(tool=tool)
+    if rows.exists():
+        own_tool_check(by, tool)
     with transaction.atomic():
         if rows.values_list("flag", flat=True).first() == (flag.pk if flag else None):
             return

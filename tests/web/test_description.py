@@ -131,7 +131,7 @@ def places(world: World, path: str, names: list[str]) -> Iterator[dict[str, Any]
     if not names:
         yield {}
         return
-    keys = [key for key in world.values if pattern.startswith(key)]
+    keys = [key for key in world.values if pattern.startswith(key.replace("<str:name>", "{name}"))]
     known: dict[str, Any] = {}
     for key in sorted(keys, key=len):
         known |= world.values[key]

@@ -191,6 +191,8 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
     installation = installation_start(by=admin, source=Source("upload", "quotes.zip"), content=zipped)
     webhook = Webhook.objects.create(persona=owner, url="https://example.org/", events=["*"])
     secret = Secret.objects.create(scope=GIT, name="https://git.example.org", sealed="x", set_by="admin")
+    mine = Assignment.objects.filter(persona=owner).latest("pk")
+    pattern = pattern_add(by=admin, name="Keys", pattern="key-[0-9]+")
     place = Place(owner.pk, "s1", "l1")
     memory_put(by=SYSTEM, place=place, scope="working", key="k", value=1)
     return {
@@ -216,6 +218,10 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
         "api/v1/tiers/": {"name": "gold"},
         "api/v1/flags/": {"name": "beta"},
         "api/v1/personas/": {"name": owner.name},
+        "api/v1/personas/<str:name>/assignments/": {"pk": mine.pk},
+        "api/v1/personas/<str:name>/grants/": {"pk": grant.pk},
+        "api/v1/personas/<str:name>/tokens/": {"pk": token.pk},
+        "api/v1/output-patterns/": {"pk": pattern.pk},
         "api/v1/installations/": {"pk": installation.pk},
         "api/v1/webhooks/": {"pk": webhook.pk},
         "api/v1/restrictions/": {"pk": rule.pk},
@@ -228,11 +234,9 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
         "packages/": {"name": "keeper", "version": "1.0.0"},
         "settings/secrets/": {"row": secret.pk},
         "settings/resources/": {"row": resource_add(by=admin, name="fx.res").pk},
-        "settings/filters/": {"row": pattern_add(by=admin, name="Keys", pattern="key-[0-9]+").pk},
+        "settings/filters/": {"row": pattern.pk},
         "personas/": {"name": owner.name},
-        "personas/<slug:name>/assignments/": {
-            "row": Assignment.objects.filter(persona=owner).latest("pk").pk
-        },
+        "personas/<slug:name>/assignments/": {"row": mine.pk},
         "personas/<slug:name>/grants/": {"row": grant.pk},
         "personas/<slug:name>/tokens/": {"row": token.pk},
         "policy/": {"row": rule.pk},

@@ -8,8 +8,9 @@ import pytest
 from audit.models import Event
 from execution.models import Run
 from registry.models import ToolVersion
-from security.models import Grant
+from security.models import Grant, Persona, User
 from security.policy.models import Flag, Standing, Tier
+from security.services import grant_create
 
 pytestmark = pytest.mark.django_db
 Manage = Callable[..., Any]
@@ -52,9 +53,11 @@ def test_a_tool_that_needs_a_flag_is_called_by_personas_whose_tier_has_it(
 
 
 def test_a_tier_grants_capabilities_and_the_record_says_so(
-    manage: Manage, call: Call, assign: Assign
+    manage: Manage, call: Call, assign: Assign, admin: User
 ) -> None:
     assign("echo")
+    # It gives no more than it holds.
+    grant_create(by=admin, persona=Persona.objects.get(name="manager"), capability="text", reason="r")
     ToolVersion.objects.filter(tool__name="echo").update(required_capabilities=["text:echo"])
     manage("POST", "tiers", name="pro", capabilities=["text:*"])
     assert call("echo", {"text": "a"}).json()["error"]["code"] == "CAPABILITY_MISSING"

@@ -1,0 +1,130 @@
+"""REST for personas."""
+
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from registry.bodies import body_check
+from registry.personas import openapi
+from registry.personas.selectors import persona_detail, personas_page
+from registry.policy.api import PAGE, restriction_view, rows_page
+from registry.policy.limits_view import limits_view
+from registry.policy.named import tier_named
+from security.acting import PERSONAS, acting
+from security.models import Grant, Persona
+from security.policy.selectors import PolicyBook, restrictions_page, standing_of
+from security.policy.services import isolation_set
+from security.policy.tiers import tier_set
+from security.principals import PersonaPrincipal, caller
+from security.services import persona_create, persona_describe, persona_switch
+
+
+def body_read(form: str, body: Any) -> dict[str, Any]:
+    """The body, which fits its form. Raises ToolHubError (422) with pointers."""
+    body_check(openapi.VALIDATORS[form], body)
+    return dict(body)
+
+
+def persona_seen(by: PersonaPrincipal, name: str) -> Persona:
+    """The persona; an agent sees its own freely. Raises Denied, NotFound."""
+    if name != by.persona:
+        acting(by, "security.view_persona", PERSONAS)
+    return persona_detail(name)
+
+
+def persona_managed(by: PersonaPrincipal, name: str, permission: str) -> Persona:
+    """The persona, for whoever may do what the permission names: others hear of none. Raises as above."""
+    acting(by, permission, PERSONAS)
+    return persona_detail(name)
+
+
+def grant_view(row: Grant) -> dict[str, Any]:
+    """As the API tells it."""
+    return {
+        "id": row.pk,
+        "capability": row.capability,
+        "reason": row.reason,
+        "expires_at": row.expires_at,
+        "conditions": row.conditions,
+        "by": row.granted_by.get_username(),
+        "created_at": row.created_at,
+    }
+
+
+def persona_short(persona: Persona) -> dict[str, Any]:
+    """As a list tells it."""
+    standing = standing_of(persona)
+    return {
+        "name": persona.name,
+        "title": persona.title,
+        "description": persona.description,
+        "active": persona.is_active,
+        "isolation": standing.isolation,
+        "tier": standing.tier or None,
+    }
+
+
+def persona_view(persona: Persona) -> dict[str, Any]:
+    """A persona with all that its calls are decided by."""
+    return {
+        **persona_short(persona),
+        "grants": [grant_view(row) for row in persona.grants.select_related("granted_by")],
+        "limits": limits_view(persona, PolicyBook([persona.pk], [], used=True)),
+        "restrictions": [
+            restriction_view(row) for row in restrictions_page({"persona": persona.name})[:PAGE]
+        ],
+    }
+
+
+class Personas(APIView):
+    """GET and POST personas."""
+
+    @extend_schema(**openapi.PERSONAS_LIST)
+    def get(self, request: Request) -> Response:
+        acting(caller(request), "security.view_persona", PERSONAS)
+        rows = personas_page({"q": request.query_params.get("q", "")})
+        found, more = rows_page(rows.select_related("standing__tier").order_by("-pk"), request)
+        return Response({"personas": [persona_short(row) for row in found], "next": more})
+
+    @extend_schema(**openapi.PERSONA_CREATE)
+    def post(self, request: Request) -> Response:
+        by = caller(request)
+        acting(by, "security.add_persona", PERSONAS)
+        made = persona_create(by=by, **body_read("persona", request.data))
+        return Response(persona_view(made), status=201)
+
+
+class PersonaDetail(APIView):
+    """GET and PATCH personas/{name}."""
+
+    @extend_schema(**openapi.PERSONA_READ)
+    def get(self, request: Request, name: str) -> Response:
+        return Response(persona_view(persona_seen(caller(request), name)))
+
+    @extend_schema(**openapi.PERSONA_CHANGE)
+    def patch(self, request: Request, name: str) -> Response:
+        by = caller(request)
+        persona = persona_seen(by, name)
+        wanted = body_read("persona_change", request.data)
+        tier = tier_named(wanted.get("tier") or "")
+        texts = {key: wanted[key] for key in ("title", "description") if key in wanted}
+        with transaction.atomic():
+            if texts:
+                persona_describe(by=by, persona=persona, **texts)
+            if "active" in wanted:
+                persona_switch(by=by, persona=persona, on=wanted["active"])
+            if "isolation" in wanted:
+                isolation_set(by=by, persona=persona, isolation=wanted["isolation"])
+            if "tier" in wanted:
+                tier_set(by=by, persona=persona, tier=tier)
+        return Response(persona_view(persona_detail(name)))
+
+
+def gone() -> HttpResponse:
+    """The answer where there is nothing left to tell of."""
+    return HttpResponse(status=204)

@@ -1,0 +1,100 @@
+"""REST for what personas see and hold: assignments and grants."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from core.errors import NotFound
+from registry.models import Assignment
+from registry.personas import openapi
+from registry.personas.api import body_read, gone, grant_view, persona_managed, persona_seen
+from registry.personas.selectors import assignable_find
+from registry.policy.api import rows_page
+from registry.policy.named import time_read
+from registry.services import assignment_create, assignment_delete
+from security.policy.services import field_error
+from security.principals import caller
+from security.services import grant_create, grant_revoke
+
+
+def assignment_view(row: Assignment) -> dict[str, Any]:
+    """As the API tells it."""
+    return {
+        "id": row.pk,
+        "tool": row.tool.name if row.tool else None,
+        "package": row.package.name if row.package else None,
+        "by": row.assigned_by.get_username(),
+        "created_at": row.created_at,
+    }
+
+
+class Assignments(APIView):
+    """GET and POST personas/{name}/assignments."""
+
+    @extend_schema(**openapi.ASSIGNMENTS)
+    def get(self, request: Request, name: str) -> Response:
+        rows = persona_seen(caller(request), name).assignments.order_by("-pk")
+        found, more = rows_page(rows.select_related("tool", "package", "assigned_by"), request)
+        return Response({"assignments": [assignment_view(row) for row in found], "next": more})
+
+    @extend_schema(**openapi.ASSIGNMENT_CREATE)
+    def post(self, request: Request, name: str) -> Response:
+        by = caller(request)
+        persona = persona_managed(by, name, "registry.add_assignment")
+        body = body_read("assignment", request.data)
+        ((kind, text),) = body.items()
+        target = assignable_find(text if kind == "tool" else f"package:{text}") if "\0" not in text else None
+        if target is None:
+            raise field_error(kind, f"There is no {kind} {text[:64]!r}.")
+        made = assignment_create(by=by, persona=persona, **{kind: target})  # type: ignore[arg-type]
+        return Response(assignment_view(made), status=201)
+
+
+class AssignmentDetail(APIView):
+    """DELETE personas/{name}/assignments/{id}."""
+
+    @extend_schema(**openapi.ASSIGNMENT_DELETE)
+    def delete(self, request: Request, name: str, pk: int) -> HttpResponse:
+        by = caller(request)
+        persona = persona_managed(by, name, "registry.delete_assignment")
+        row = persona.assignments.select_related("tool", "package", "persona").filter(pk=pk).first()
+        if row is None:
+            raise NotFound(f"{name} has no assignment {pk}.")
+        assignment_delete(by=by, assignment=row)
+        return gone()
+
+
+class Grants(APIView):
+    """GET and POST personas/{name}/grants."""
+
+    @extend_schema(**openapi.GRANTS)
+    def get(self, request: Request, name: str) -> Response:
+        rows = persona_seen(caller(request), name).grants.select_related("granted_by").order_by("-pk")
+        found, more = rows_page(rows, request)
+        return Response({"grants": [grant_view(row) for row in found], "next": more})
+
+    @extend_schema(**openapi.GRANT_CREATE)
+    def post(self, request: Request, name: str) -> Response:
+        by = caller(request)
+        persona = persona_managed(by, name, "security.add_grant")
+        body = body_read("grant", request.data)
+        body["expires_at"] = time_read(body.get("expires_at"))
+        return Response(grant_view(grant_create(by=by, persona=persona, **body)), status=201)
+
+
+class GrantDetail(APIView):
+    """DELETE personas/{name}/grants/{id}."""
+
+    @extend_schema(**openapi.GRANT_REVOKE)
+    def delete(self, request: Request, name: str, pk: int) -> HttpResponse:
+        by = caller(request)
+        persona = persona_managed(by, name, "security.delete_grant")
+        row = persona.grants.select_related("persona").filter(pk=pk).first()
+        if row is None:
+            raise NotFound(f"{name} has no grant {pk}.")
+        grant_revoke(by=by, grant=row)
+        return gone()
