@@ -20,6 +20,7 @@ FAMILIES = (
             r"<\s*(?:svg|math)\b[^>]*>[^<]*<\s*(?:animate|set|use|foreignobject|handler|script|a\b|image|maction|mtext|style)|srcdoc\s*=|<\s*(?:animate|set)\b[^>]*\b(?:attributename|to|values)\s*=",
             r"<\s*(?:base|link)\b[^>]*(?:href|src)\s*=\s*['\"]?\s*(?:https?:)?//|<\s*link\b[^>]*rel\s*=\s*['\"]?import|<!entity|<!--\[if|<\?xml-stylesheet|<!--#(?:exec|include)|<\?php|<esi:",
             r"\bhx-(?:get|post|put|delete|patch|trigger|vals|headers)\s*=|\bsec-trusted|\bfetch\(\s*['\"`]|\bdocument\.(?:cookie|write|location)|\.innerhtml\s*=|window\.location|\balert[(`]|\beval\(|string\.fromcharcode",
+            r"\b(?:id|name)\s*=\s*['\"]?(?:getelementby\w*|queryselector\w*|createelement|documentelement|ownerdocument|defaultview|__proto__)\b|<\s*input\b[^>]*style\s*=[^>]*url\s*\(",
             r"<\s*noscript\b[^>]*>\s*<\s*p\s+title|<\s*template\b[^>]*>.*<\s*script|\bstyle\s*=\s*['\"][^'\"]*(?:url\s*\(\s*['\"]?\s*(?:data|vbs)|position\s*:\s*fixed[^'\"]*z-index)",
         ),
         # A page's own script by reference, and what stands in text as an example.

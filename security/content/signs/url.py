@@ -1,6 +1,7 @@
 """What attacks look like in an address."""
 
 import ipaddress
+import unicodedata
 from urllib.parse import urlsplit
 
 from security.content.families import Family, Scanner
@@ -70,7 +71,7 @@ FAMILIES = (
         (
             (
                 r"169\.254\.(?:169\.25[34]|170\.2)|metadata\.google\.internal|metadata\.(?:azure|oraclecloud|packet)|100\.100\.100\.200"
-                r"|192\.0\.0\.192|fd00:ec2|/latest/(?:meta-data|user-data|dynamic|api/token)|/computemetadata/|/opc/v[12]/|/metadata/(?:instance|identity|v1)"
+                r"|192\.0\.0\.192|168\.63\.129\.16|//(?:instance-data|rancher-metadata|metadata)(?:\.\w+)?[/:]|metadata\.tencentyun|fd00:ec2|/latest/(?:meta-data|user-data|dynamic|api/token)|/computemetadata/|/opc/v[12]/|/metadata/(?:instance|identity|v1)"
                 r"|0xa9\.?0?x?fe|0xa9fea9fe|2852039166|025177524776|0251\.0376|::ffff:a9fe|kubernetes\.default\.svc|\.svc\.cluster\.local"
             ),
         ),
@@ -110,6 +111,7 @@ FAMILIES = (
             r"['\")]\s*(?:or|and|\|\||&&)\s*[\s'\"(]*\w+[\s'\")]*(?:=|like|<|>)|\bunion(?:\s|\+|/\*.*\*/)+(?:all(?:\s|\+)+)?select\b|\b(?:sleep|pg_sleep|benchmark|extractvalue|updatexml|load_file)\s*\(|waitfor\s+delay|;\s*(?:drop|delete|insert|update|exec|shutdown|select)\s",
             r"\b(?:or|and)(?:\s|\+)+(\d+)=\d+|'\s*(?:--|#|;)|xp_cmdshell|information_schema|\binto\s+outfile\b|'\s*=\s*'|\border\s+by\s+\d+\s*--",
             r"[;|`]\s*(?:cat|ls|id|rm|sh|bash|nc|curl|wget|whoami|ping|sleep|uname|dir|type|nslookup|echo|net|phpinfo)\b|\$\(|`[^`]+`|\|\|\s*\w+|&&\s*(?:cat|id|ls|whoami|curl|ping|sleep)",
+            r"\\r\\n|=\s*(?:phpinfo|system|exec|passthru|shell_exec|assert|eval)\s*\(|#set\s*\(\s*\$|[?&;](?:cmd|exec|command|execute|shell|ping|run)=[^&#]*(?:%20|\+|;|\||/bin/|%7c|%3b)",
             r"\$ne\]|\[\$(?:ne|gt|regex|where|in)\]|%24ne|<!entity|<\?xml|\bxlink:href|<\?php|\*\)\(\w+=|\)\(\|\(|__proto__|constructor\[prototype\]|\(\)\s*\{\s*:;\s*\}|class\.module\.classloader|-d\s*allow_url_include|auto_prepend_file|\?-s\b",
         ),
     ),
@@ -119,9 +121,9 @@ FAMILIES = (
         "The address asks to be somebody with more rights.",
         "Leave it to the server to say who the caller is.",
         (
-            r"[?&;](?:is_?)?(?:admin|superuser|root|staff|debug_?admin|su|sudo)=(?:1|true|yes|on)\b|[?&;](?:role|roles|user_?type|group|privilege|access|level|scope|as|acl|permission)s?(?:\[\])?=(?:\S*[:,+])?(?:admin|administrator|root|superuser|superadmin|owner|sudo|system|cluster-admin|\*)\b",
+            r"[?&;](?:\w+[\[_.])?(?:is_?)?(?:admin|superuser|root|staff|debug_?admin|su|sudo)\]?=(?:1|true|yes|on)\b|[?&;](?:\w+[\[_.])?(?:role|roles|user_?type|group|privilege|access|level|scope|as|acl|permission)s?\]?(?:\[\])?=(?:\S*[:,+])?(?:admin|administrator|root|superuser|superadmin|owner|sudo|system|cluster-admin|\*)\b",
             r"[?&;](?:impersonate|sudo|become|run_?as|login_as|masquerade|assume_?role|x-forwarded-user|act_as|switch_user|_switch_user|on_behalf_of)=|action=assumerole|action=(?:attach|put)\w*policy|action=create(?:accesskey|user|loginprofile)",
-            r"/(?:actuator/(?:env|heapdump|shutdown|jolokia)|jolokia|manager/html|console/login|wp-admin/(?:user-new|admin-ajax)|phpmyadmin|\.git/|\.env(?:$|\?)|server-status|_cluster/settings|script(?:text)?$|v1\.\d+/containers)|[?&;]grant_admin=|[?&;](?:auth|bypass|skip_?auth|no_?auth)=(?:0|false|none|bypass|1|true)\b",
+            r"/(?:actuator/(?:env|heapdump|shutdown|jolokia)|jolokia|manager/html|console/login|wp-admin/(?:user-new|admin-ajax)|phpmyadmin|\.git/|\.svn/|\.aws/|\.ssh/|\.env(?:\.\w+)?(?:$|\?)|id_rsa|wp-config\.php|(?:backup|dump)\.(?:sql|zip|tar\S*)$|solr/admin|druid/|_all_dbs|debug/pprof|server-status|_cluster/settings|script(?:text)?$|v1\.\d+/containers)|[?&;]grant_admin=|[?&;](?:auth|bypass|skip_?auth|no_?auth)=(?:0|false|none|bypass|1|true)\b",
         ),
     ),
     Family(
@@ -143,7 +145,13 @@ FAMILIES = (
 _SCHEMES = frozenset({"http", "https", "", "ws", "wss", "ftp"})
 # Names that lead to loopback wherever they are looked up, and those that exist inside only.
 _LOOPED = (".localhost", ".nip.io", ".xip.io", ".sslip.io", "localtest.me", "lvh.me")
-_INSIDE = (*_LOOPED, ".internal", ".corp", ".intranet", ".local", ".lan", ".home")
+_INSIDE = (
+    *_LOOPED,
+    *(".internal", ".corp", ".intranet", ".local", ".lan", ".home", ".localdomain", ".home.arpa"),
+    *(".consul", ".svc", ".onion"),
+)
+# IPv6 that only wraps an address of IPv4 (RFC 6052, RFC 3056).
+_NAT64, _6TO4 = ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("2002::/16")
 # Set aside for documentation (RFC 5737, RFC 3849): nobody is there.
 _EXAMPLES = tuple(
     map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"))
@@ -155,6 +163,10 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         found = ipaddress.ip_address(host)
     except ValueError:
         return None
+    if found in _NAT64:
+        return ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+    if found in _6TO4:
+        return ipaddress.IPv4Address((int(found) >> 80) & 0xFFFFFFFF)
     return getattr(found, "ipv4_mapped", None) or found
 
 
@@ -174,11 +186,14 @@ def is_inside(url: str) -> bool:
         plain = host in {"localhost", "127.0.0.1", "::1"}
         return not plain or port in _PORTS or parts.scheme == "ftp" or "admin" in parts.path.lower()
     inner = found and not found.is_global and not any(found in net for net in _EXAMPLES)
-    return bool(inner) or host.endswith(_INSIDE)
+    is_alone = found is None and "." not in host and host != "localhost"
+    return bool(inner) or is_alone or host.endswith(_INSIDE)
 
 
 def _is_odd(host: str) -> bool:
-    """Numbers that are decimal, octal or hexadecimal, or too few for an address."""
+    """Numbers that are decimal, octal or hexadecimal, too few for an address, or signs that only look like it."""
+    if not host.isascii() and unicodedata.normalize("NFKC", host) != host:
+        return True
     numbers = host.split(".")
     if not all(part.isdigit() or part.startswith("0x") for part in numbers):
         return False
