@@ -27,7 +27,9 @@ FAMILIES = (
             r"['\"]\s*(?:or|and)\s*['\"(]|'\s*=\s*'\s*$|'\s*\|\|\s*'|^'\s*[-+*]\s*'|'\s*like\s*'%",
             rf"\bunion{_GAP}(?:all{_GAP}|distinct{_GAP})?\(?\s*select{_GAP}(?:null\s*(?:,\s*(?:null|'[^']*'|\d+|@@\w+|\w+\(\))\s*)*(?:--|#|;|$|/\*|from{_GAP}(?:dual|information_schema))|(?:\d+\s*,\s*)+(?:\w+\(|@@|\d+\s*(?:--|#|;|$|/\*|,\s*\w+\())|@@|char\(|concat|group_concat|load_file|user\(|current_user|version\(|database\(|table_name|column_name|0x|{_SECRET}|\w+\s*,\s*{_SECRET})",
             rf"\bunion{_GAP}(?:all{_GAP})?select\b[^;]*\bfrom{_GAP}(?:\w+\.)?(?:users?|admins?|accounts?|members?|credentials|passwords?|secrets?|mysql\.user|dual)\b",
+            r"^[\w@.-]{1,40}'\s*;|\d(?:e\d+)?union\s*select",
             r"^[\w@.-]{1,40}'\s*\)*\s*(?:and|or|xor|union|having|order|group|limit|like|in|between|is|not|rlike|regexp)\b|'\s*(?:\+|\|\|)\s*\(\s*select\b|\bcase\s+when\s+\(?\s*(\d+)\s*(?:=|<>|<|>)\s*\d+",
+            r"^\s*-?\d*\s*[-+*/|&^%,]?\s*\(\s*select\s+[\d'@]",
             r"[{,]\s*['\"]?\$(?:ne|gte?|lte?|regex|where|nin|in|exists|or|expr|function)['\"]?\s*:",
             r"\bunion/\*|/\*!\d*|\bun/\*\*/ion|sel/\*\*/ect|\*/\s*(?:or|and|union|select)\b|/\*\*/(?:or|and|union|select|from|where)",
             r"\bprocedure\s+analyse\s*\(|\bhaving\s+\d+\s*=\s*\d+|\bgroup\s+by\s+\d+\s*--|\border\s+by\s+\d+\s*(?:--|#|/\*)|\brlike\s*\(\s*select|\bwhere\s+\d+\s*=\s*\d+\s*(?:or\b|--|;)",
@@ -71,7 +73,7 @@ FAMILIES = (
         "The statement reads or writes files, other servers, the list of tables, or people's secrets.",
         "Read only the columns that the task needs, by a role that sees no others.",
         (
-            r"\binto\s+(?:outfile|dumpfile)\b|\bload_file\s*\(|\bload\s+data\b[^;]*\binfile\b|\bload\s+xml\b|\bpg_(?:read_(?:binary_)?file|ls_dir|stat_file|file_write|ls_\w+)\s*\(|\blo_(?:export|import|get|put)\s*\(|\b(?:readfile|writefile|edit|fts3_tokenizer)\s*\(|\bcopy\b[^;]*\b(?:to|from)\s+(?:e?'|\$\$)|\b(?:query|database|table|schema)_to_xml\s*\(|\bpg_(?:reload_conf|terminate_backend|cancel_backend|rotate_logfile)\s*\(|\bpragma\s+writable_schema",
+            r"\binto\s+(?:outfile|dumpfile)\b|\bload_file\s*\(|\bload\s+data\b[^;]*\binfile\b|\bload\s+xml\b|\bpg_(?:read_(?:binary_)?file|ls_dir|stat_file|file_write|ls_\w+)\s*\(|\blo_(?:export|import|get|put)\s*\(|\b(?:readfile|writefile|edit|fts3_tokenizer)\s*\(|\bcopy\b[^;]*\b(?:to|from)\s+(?:e?'|\$\$)|\b(?:query|database|table|schema)_to_xml\s*\(|\bpg_(?:reload_conf|terminate_backend|cancel_backend|rotate_logfile)\s*\(|\bpragma\s+writable_schema|\bcurrent_setting\s*\(\s*'(?:data_directory|hba_file|config_file|is_superuser|ssl|log_)",
             r"\bopen(?:rowset|datasource|query|xml)\s*\(|\bbulk\s+insert\b|\bdblink\w*\s*\(|\butl_(?:http|file|tcp|smtp)|\bhttpuritype|\bdbms_ldap|\battach\s+(?:database\s+)?['\"]|\bbackup\s+(?:database|log)\b|\bselect\b[^;]*\binto\s+\w*\.\w*\.\w*\.\w+|\bcreate\s+(?:server|foreign\s+data|subscription|publication|user\s+mapping)\b|\\\\\\\\[\w.$-]+\\\\|\bhttp_(?:get|post)\s*\(|\bxmlparse|\bextproperty",
             r"\binformation_schema\b|\bpg_(?:shadow|authid|user_mapping\w*|hba_file\w*|largeobject|catalog\.pg_(?:shadow|authid))\b|\bmysql\.(?:user|db|global_priv)\b|\bsys(?:\.|_)(?:sql_logins|syslogins|user\$|objects|databases|tables|columns|dm_)|\bsys(?:objects|columns|databases|logins)\b|\bsqlite_(?:master|schema|temp_master)\b|\ball_(?:tables|users|tab_columns)\b|\bdba_\w+|\buser_tables\b|\bv\$\w+|\brdb\$|\bmsysobjects|\bpg_(?:tables|roles|user|database|stat_activity)\b",
             rf"\bselect\b(?:[^;\"]*[\s,(.])?{_SECRET}\b[^;\"]*\bfrom\b|\b(?:string_agg|group_concat|array_agg|listagg|json_agg|xmlagg)\s*\([^)]*{_SECRET}",

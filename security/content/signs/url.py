@@ -16,52 +16,12 @@ INSIDE = Family(
     (),
 )
 # Services that listen inside and trust who can reach them.
-_PORTS = frozenset(
-    {
-        19,
-        21,
-        22,
-        23,
-        25,
-        110,
-        111,
-        135,
-        139,
-        143,
-        389,
-        445,
-        512,
-        873,
-        1433,
-        1521,
-        2049,
-        2181,
-        2375,
-        2376,
-        2379,
-    }
-    | {
-        3306,
-        3389,
-        4444,
-        5432,
-        5900,
-        5984,
-        6379,
-        6443,
-        8500,
-        9000,
-        9042,
-        9092,
-        9200,
-        10250,
-        10255,
-        11211,
-        15672,
-        27017,
-        50070,
-    }
+_PORTS_NAMED = (
+    "19 21 22 23 25 110 111 135 139 143 389 445 512 873 1099 1433 1521 2049 2181 2375 2376 2379 2380 3306 3389 4444"
+    " 5005 5432 5601 5672 5900 5984 6066 6379 6443 7001 7077 8009 8161 8200 8500 9000 9042 9092 9200 9229 9300 9418"
+    " 10250 10255 11211 15672 27017 27018 50070 61616"
 )
+_PORTS = frozenset(map(int, _PORTS_NAMED.split()))
 FAMILIES = (
     Family(
         "data_exfiltration",
@@ -112,7 +72,7 @@ FAMILIES = (
             r"\b(?:or|and)(?:\s|\+)+(\d+)=\d+|'\s*(?:--|#|;)|xp_cmdshell|information_schema|\binto\s+outfile\b|'\s*=\s*'|\border\s+by\s+\d+\s*--",
             r"[;|`]\s*(?:cat|ls|id|rm|sh|bash|nc|curl|wget|whoami|ping|sleep|uname|dir|type|nslookup|echo|net|phpinfo)\b|\$\(|`[^`]+`|\|\|\s*\w+|&&\s*(?:cat|id|ls|whoami|curl|ping|sleep)",
             r"\\r\\n|=\s*(?:phpinfo|system|exec|passthru|shell_exec|assert|eval)\s*\(|#set\s*\(\s*\$|[?&;](?:cmd|exec|command|execute|shell|ping|run)=[^&#]*(?:%20|\+|;|\||/bin/|%7c|%3b)",
-            r"\$ne\]|\[\$(?:ne|gt|regex|where|in)\]|%24ne|<!entity|<\?xml|\bxlink:href|<\?php|\*\)\(\w+=|\)\(\|\(|__proto__|constructor\[prototype\]|\(\)\s*\{\s*:;\s*\}|class\.module\.classloader|-d\s*allow_url_include|auto_prepend_file|\?-s\b",
+            r"\$ne\]|\[\$(?:ne|gt|regex|where|in)\]|%24ne|<!entity|<!doctype|<\?xml|\bxlink:href|<\?php|\*\)\(\w+=|\)\(\|\(|__proto__|constructor\[prototype\]|\(\)\s*\{\s*:;\s*\}|class\.module\.classloader|-d\s*allow_url_include|auto_prepend_file|\?-s\b",
         ),
     ),
     Family(
@@ -121,7 +81,7 @@ FAMILIES = (
         "The address asks to be somebody with more rights.",
         "Leave it to the server to say who the caller is.",
         (
-            r"[?&;](?:\w+[\[_.])?(?:is_?)?(?:admin|superuser|root|staff|debug_?admin|su|sudo)\]?=(?:1|true|yes|on)\b|[?&;](?:\w+[\[_.])?(?:role|roles|user_?type|group|privilege|access|level|scope|as|acl|permission)s?\]?(?:\[\])?=(?:\S*[:,+])?(?:admin|administrator|root|superuser|superadmin|owner|sudo|system|cluster-admin|\*)\b",
+            r"[?&;](?:\w+[\[_.])?(?:is_?)?(?:admin|superuser|root|staff|debug_?admin|su|sudo)\]?=(?:1|true|yes|on)\b|[?&;](?:\w*[\[_.]|user)?(?:role|roles|user_?type|group|privilege|access|level|scope|as|acl|permission)s?\]?(?:\[\])?=(?:\S*[:,+])?(?:admin|administrator|root|superuser|superadmin|owner|sudo|system|cluster-admin|\*)\b",
             r"[?&;](?:impersonate|sudo|become|run_?as|login_as|masquerade|assume_?role|x-forwarded-user|act_as|switch_user|_switch_user|on_behalf_of)=|action=assumerole|action=(?:attach|put)\w*policy|action=create(?:accesskey|user|loginprofile)",
             r"/(?:actuator/(?:env|heapdump|shutdown|jolokia)|jolokia|manager/html|console/login|wp-admin/(?:user-new|admin-ajax)|phpmyadmin|\.git/|\.svn/|\.aws/|\.ssh/|\.env(?:\.\w+)?(?:$|\?)|id_rsa|wp-config\.php|(?:backup|dump)\.(?:sql|zip|tar\S*)$|solr/admin|druid/|_all_dbs|debug/pprof|server-status|_cluster/settings|script(?:text)?$|v1\.\d+/containers)|[?&;]grant_admin=|[?&;](?:auth|bypass|skip_?auth|no_?auth)=(?:0|false|none|bypass|1|true)\b",
         ),
@@ -134,9 +94,9 @@ FAMILIES = (
         (
             r"//(?:[^/?#]*\.)?(?:webhook\.site|requestbin\.\w+|requestcatcher\.com|pipedream\.net|hookbin\.com|interact\.sh|interactsh\.com|oast(?:ify)?\.\w+|burpcollaborator\.net|ngrok(?:-free)?\.(?:io|app|dev)|dnslog\.cn|ceye\.io|beeceptor\.com|transfer\.sh|file\.io|0x0\.st|termbin\.com|pastebin\.com/api|paste\.ee|canarytokens\.com|serveo\.net|loca\.lt|trycloudflare\.com|mockbin\.\w+|postb\.in|smee\.io|ptsv\d?\.com)",
             r"[?&;](?:password|passwd|pwd|secret|client_secret|api_?key|apikey|access_?key|private_?key|aws_\w+|ssn|credit_?card|card(?:_?number)?|cvv|session_?id|sessid|cookies?|jwt|bearer|dump|exfil|stolen|leak|creds|credentials|env|environ|passwords|keys)=[^&#\s]{6,}",
-            r"=(?:ghp_|gho_|github_pat_|sk-[a-z0-9]{8}|sk_live|akia[0-9a-z]{8}|xox[bpas]-|eyj[a-z0-9_-]{10,}\.|-----begin|glpat-|aiza)|[?&/](?:d|data|q|x|c|p|b64|payload|content|log|m|msg|text|info|f|file)=[a-z0-9+/_=-]{80,}",
+            r"=(?:bearer(?:\s|\+|%20)|ghp_|gho_|github_pat_|sk-[a-z0-9]{8}|sk_live|akia[0-9a-z]{8}|xox[bpas]-|eyj[a-z0-9_-]{10,}\.|-----begin|glpat-|aiza)|[?&/](?:d|data|q|x|c|p|b64|payload|content|log|m|msg|text|info|f|file)=[a-z0-9+/_=-]{80,}",
             r"//[a-z0-9+/=_-]{40,}\.[^/]+/|//(?:[a-z0-9]{20,}\.){2,}|/(?:exfil|steal|stealer|collect_secrets|loot|grabber)\b|//[^/]*(?:exfil|attacker|evil|malicious|c2\.)[^/]*/?\S*[?&]\w+=",
-            r"//[^/?#]*(?:\$\{|\$\(|\{\{|`)|^\s*https?://[^/?#@]*:[^/?#@]*@|[#\\\\]@|[?&;]\w+=//|pastebin\.com/raw",
+            r"//[^/?#]*(?:\$\{|\$\(|\{\{|`)|^\s*[a-z+]+://[^/?#@]*:[^/?#@]*@|[#\\\\]@|[?&;]\w+=//|pastebin\.com/raw",
         ),
     ),
     TEMPLATES,
@@ -150,6 +110,7 @@ _INSIDE = (
     *(".internal", ".corp", ".intranet", ".local", ".lan", ".home", ".localdomain", ".home.arpa"),
     *(".consul", ".svc", ".onion"),
 )
+_INNER_LABELS = frozenset({"internal", "intranet", "corp"})
 # IPv6 that only wraps an address of IPv4 (RFC 6052, RFC 3056).
 _NAT64, _6TO4 = ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("2002::/16")
 # Set aside for documentation (RFC 5737, RFC 3849): nobody is there.
@@ -184,10 +145,11 @@ def is_inside(url: str) -> bool:
     found = _address(host)
     if host == "localhost" or (found and (found.is_loopback or found.is_unspecified)):
         plain = host in {"localhost", "127.0.0.1", "::1"}
-        return not plain or port in _PORTS or parts.scheme == "ftp" or "admin" in parts.path.lower()
+        return not plain or port in _PORTS or parts.scheme == "ftp"
     inner = found and not found.is_global and not any(found in net for net in _EXAMPLES)
+    is_named = not _INNER_LABELS.isdisjoint(host.split("."))
     is_alone = found is None and "." not in host and host != "localhost"
-    return bool(inner) or is_alone or host.endswith(_INSIDE)
+    return bool(inner) or is_alone or is_named or host.endswith(_INSIDE)
 
 
 def _is_odd(host: str) -> bool:
