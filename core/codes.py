@@ -481,6 +481,15 @@ CODES: dict[str, Code] = _codes(
         "Call again if it is still wanted.",
     ),
     Code(
+        "COMPENSATED",
+        "execution",
+        "high",
+        200,
+        True,
+        "Nobody knew what the run had done, and a person had it undone.",
+        "See `details.compensations` for the runs that undo it; call again if it is still wanted.",
+    ),
+    Code(
         "ADDRESS_REFUSED",
         "security",
         "high",

@@ -21,6 +21,7 @@ from execution.operations.capabilities import Capabilities
 from execution.retry.api import RetryPolicies
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
 from execution.runs.api_again import RunCleanup, RunReplay, RunRetry
+from execution.runs.api_resolve import RunResolve, RunsUnresolved
 from registry.api import ToolDetail, ToolList
 from registry.api_versions import ToolVersions
 from registry.config.api import PackageConfig
@@ -118,10 +119,12 @@ urlpatterns = [
     path("approvals/<uuid:pk>/approve", ApprovalApprove.as_view(), name="api_approval_approve"),
     path("approvals/<uuid:pk>/deny", ApprovalDeny.as_view(), name="api_approval_deny"),
     path("approvals/<uuid:pk>/delegate", ApprovalDelegate.as_view(), name="api_approval_delegate"),
+    path("runs/unresolved", RunsUnresolved.as_view(), name="api_runs_unresolved"),
     path("runs/<uuid:run_id>", RunDetail.as_view(), name="api_run"),
     path("runs/<uuid:run_id>/events", RunEvents.as_view(), name="api_run_events"),
     path("runs/<uuid:run_id>/cancel", RunCancel.as_view(), name="api_run_cancel"),
     path("runs/<uuid:run_id>/retry", RunRetry.as_view(), name="api_run_retry"),
+    path("runs/<uuid:run_id>/resolve", RunResolve.as_view(), name="api_run_resolve"),
     path("runs/<uuid:run_id>/replay", RunReplay.as_view(), name="api_run_replay"),
     path("runs/<uuid:run_id>/cleanup", RunCleanup.as_view(), name="api_run_cleanup"),
     path("runs/<uuid:run_id>/artefacts", RunArtefacts.as_view(), name="api_run_artefacts"),

@@ -58,7 +58,7 @@ def effects_write(run: Run, outcome: Outcome, write: Write) -> bool:
             return write(outcome_of(plan, outcome), _applying(plan, run))
         except Failed as failure:
             child, cause = failure.child, failure.cause
-            failed[failure.index] = child_refused(child, cause) if child else str(cause)
+            failed[failure.index] = child_refused(child, cause).message if child else str(cause)
         except Changed:
             tries += 1
             if tries >= TRIES:

@@ -40,10 +40,17 @@ def child_check(run: Run, tool: str, arguments: Mapping[str, Any]) -> Child:
     if rights is None:
         raise ToolHubError("Nobody answers for this run any more.", code="PERMISSION_DENIED")
     principal, state = rights
+    if state == "revoked":
+        error = ToolHubError("The token that the run came with was revoked.", code="PERMISSION_DENIED")
+        refusal_record(principal, tool, error, {"parent": str(run.pk)})
+        raise error
+    return child_check_for(principal, run, tool, arguments)
+
+
+def child_check_for(principal: PersonaPrincipal, run: Run, tool: str, arguments: Mapping[str, Any]) -> Child:
+    """The same for somebody who answers for it in the place of the run's own caller."""
     refuse = functools.partial(refusal_record, principal)
     try:
-        if state == "revoked":
-            raise ToolHubError("The token that the run came with was revoked.", code="PERMISSION_DENIED")
         _bounds_check(run)
     except ToolHubError as error:
         refuse(tool, error, {"parent": str(run.pk)})
@@ -79,11 +86,11 @@ def child_submit(child: Child) -> Run:
     return approval_ask(accepted, asks) if asks else accept_pending(accepted, inline=False)
 
 
-def child_refused(child: Child, cause: ToolHubError | LimitReached) -> str:
-    """Lets the ledger hear of a child that could not be accepted; why, in words. After its transaction."""
+def child_refused(child: Child, cause: ToolHubError | LimitReached) -> ToolHubError:
+    """Lets the ledger hear of a child that could not be accepted; why. After its transaction."""
     found, request = child.checked.found, child.checked.request
     error = cause
     if isinstance(error, LimitReached):
         error = limit_denied(child.principal, found, request, error.told)
     refusal_record(child.principal, found.name, error, {"parent": str(request.parent)})
-    return error.message
+    return error

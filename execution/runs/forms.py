@@ -6,10 +6,16 @@ from django import forms
 
 from core.forms import ConsoleForm
 from core.json.strict import StrictJSONError, loads
-from execution.runs.resolve import REASON_MAX, Verdict
+from execution.effects.undo import undo_declared
+from execution.runs.verdicts import REASON_MAX, Verdict
+from registry.models import ToolVersion
 
 _DONE = "The run becomes completed, with the result below if you know it. Its caller is told who said so."
 _NOT_DONE = "The run becomes failed with the code NOT_DONE. Its caller may call again."
+_COMPENSATE = (
+    "The run becomes failed with the code COMPENSATED, and what its contract names for undoing is called on "
+    "your responsibility, with the result below if you know it: {}. That happens also if nothing was done."
+)
 _ANEW = (
     "The run becomes failed, and the same request runs again as a new run on your responsibility. "
     "If the first one did its work after all, it is done twice."
@@ -18,8 +24,19 @@ _ANEW = (
 CONSEQUENCES = {
     Verdict.DONE: ("It was done", _DONE),
     Verdict.NOT_DONE: ("It was not done", _NOT_DONE),
+    Verdict.COMPENSATE: ("Have it undone", _COMPENSATE),
     Verdict.ANEW: ("Run it anew", _ANEW),
 }
+
+
+def consequences_of(version: ToolVersion) -> dict[Verdict, tuple[str, str]]:
+    """The choices there are for a run of the version, each with its title and what it leads to."""
+    declared = undo_declared(version)
+    undone = "; ".join(f"{effect['rollback']['tool']} ({which.description})" for which, effect in declared)
+    found = {verdict: (title, text.format(undone)) for verdict, (title, text) in CONSEQUENCES.items()}
+    if not declared:
+        del found[Verdict.COMPENSATE]
+    return found
 
 
 class JSONField(forms.CharField):
@@ -51,7 +68,7 @@ class ResolveForm(ConsoleForm):
     result = JSONField(
         label="Result",
         required=False,
-        help_text="JSON, only where it was done and you know what it returned.",
+        help_text="JSON, only where it was done, or is to be undone, and you know what it returned.",
     )
     reason = forms.CharField(
         label="Reason",

@@ -1,125 +1,140 @@
 """Resolving a run whose outcome is unknown: a person looked, and says what became of it.
 
-Done, not done, or run anew. A fourth way, to compensate, comes with the contract issue, where a
-tool can name another one that takes back what it did.
+Done, not done, run anew, or compensate: the tools are called that the contract names for undoing its effects.
 """
 
-import dataclasses
-from datetime import UTC, datetime
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 
 from audit.ledger import Entry, record
+from core.actors import Actor
 from core.errors import InvalidRequest, ToolHubError
-from core.json.canonical import CanonicalError
+from execution.effects.undo import Undo, UndoRefused, undo_plan, undo_submit
 from execution.models import Run, Status
-from execution.runs.again import request_again, submit_for
+from execution.runs.again import payload_require, request_again, submit_for
 from execution.runs.events import RESOLVED, event_add
 from execution.runs.finish import outcome_write
-from execution.runs.outcomes import Outcome, failure, success
+from execution.runs.outcomes import Outcome
 from execution.runs.states import FINAL
-from registry.schemas import output_validator, problems_of
+from execution.runs.verdicts import REASON_MAX, WITH_RESULT, Verdict, outcome_by, undone
 from security.models import User
 from security.permissions import actor_of, require
+from security.tokens import principal_of_persona
 
-REASON_MAX = 500
-
-
-class Verdict(StrEnum):
-    """What the person found, or wants."""
-
-    DONE = "done"
-    NOT_DONE = "not_done"
-    ANEW = "anew"
+RESOLVE = "execution.resolve_run"
 
 
-def run_resolve(*, by: User, run: Run, verdict: Verdict, reason: str, result: Any = None) -> Run | None:
+@dataclass(frozen=True)
+class Word:
+    """A person's word on a run; `actor` as the record names who gave it."""
+
+    by: User
+    actor: Actor
+    verdict: Verdict
+    reason: str
+
+
+def run_resolve(
+    *, by: User, run: Run, verdict: Verdict, reason: str, result: Any = None, actor: Actor | None = None
+) -> Run | None:
     """Gives a run its outcome on a person's word; returns the new run where it is run anew.
 
     DONE completes it, with `result` where one is given, which has to fit the tool's schema. NOT_DONE fails
-    it with NOT_DONE. ANEW fails it with OUTCOME_UNKNOWN and submits the same request again, under the same
-    persona and on the person's responsibility, through every check. Raises Denied, InvalidRequest for what
-    is wrong with reason or result, Conflict and ToolHubError (409) when somebody or a late result was
-    first, and for ANEW what `run_submit` raises.
+    it with NOT_DONE. COMPENSATE fails it with COMPENSATED and calls, as child runs, the tools that its
+    effects name for their rollback; they see `result`. ANEW fails it with OUTCOME_UNKNOWN and submits the
+    same request again. Both are under the run's persona and on the person's responsibility, through every
+    check. `actor` is the agent through which the person decides.
+
+    Raises Denied, InvalidRequest for what is wrong with reason or result, ToolHubError (409) when somebody
+    or a late result was first or nothing can be compensated, and what a refused call raises.
     """
-    require(by, "execution.resolve_run")
+    require(by, RESOLVE)
     reason = _reason_read(reason)
-    outcome = _outcome(run, verdict, by, result)
+    if result is not None and verdict not in WITH_RESULT:
+        raise _wrong("/result", "A result goes with done and compensate only.")
+    outcome = outcome_by(run, verdict, by.get_username(), result)
+    word = Word(by, actor or actor_of(by), verdict, reason)
+    match verdict:
+        case Verdict.ANEW:
+            return _anew(word, run, outcome)
+        case Verdict.COMPENSATE:
+            _compensate(word, run, outcome, result)
+        case _:
+            with transaction.atomic():
+                _write(word, _unresolved(run), outcome)
+    return None
+
+
+def _anew(word: Word, run: Run, outcome: Outcome) -> Run:
     refused: ToolHubError | None = None
-    new: Run | None = None
     with transaction.atomic():
         current = _unresolved(run)
         try:
-            if verdict is Verdict.ANEW:
-                new = submit_for(by, run.persona, run.tool, request_again(run))
+            new = submit_for(word.by, run.persona, run.tool, request_again(run))
         except ToolHubError as error:
             # Raised after the commit, so that the refusal stays on record.
             refused = error
         else:
-            _write(by, current, verdict, reason, outcome, new)
+            _write(word, current, outcome, {"new_run": str(new.pk)})
     if refused:
         raise refused
     return new
 
 
+def _compensate(word: Word, run: Run, outcome: Outcome, result: Any) -> None:
+    _unresolved_check(run)
+    payload_require(run)
+    plan = undo_plan(run, result, principal_of_persona(run.persona, word.by))
+    try:
+        _undo(word, run, outcome, plan)
+    except UndoRefused as refused:
+        raise refused.recorded() from refused
+
+
+def _undo(word: Word, run: Run, outcome: Outcome, plan: Sequence[Undo]) -> None:
+    with transaction.atomic():
+        current = _unresolved(run)
+        calls = undo_submit(current, plan)
+        _write(word, current, undone(outcome, calls), {"compensations": calls})
+
+
 def _reason_read(text: str) -> str:
     text = text.strip()
     if not 1 <= len(text) <= REASON_MAX:
-        message = f"Say what you found, in at most {REASON_MAX} characters."
-        raise InvalidRequest(message, errors=[{"pointer": "/reason", "message": message}])
+        raise _wrong("/reason", f"Say what you found, in at most {REASON_MAX} characters.")
     return text
+
+
+def _wrong(pointer: str, message: str) -> InvalidRequest:
+    return InvalidRequest(message, errors=[{"pointer": pointer, "message": message}])
 
 
 def _unresolved(run: Run) -> Run:
     """The run, locked. Raises ToolHubError (409) when it is not to be resolved, or no longer."""
     current = Run.objects.select_for_update().get(pk=run.pk)
-    if current.status != Status.OUTCOME_UNKNOWN:
-        code = "ALREADY_FINISHED" if current.status in FINAL else "CONFLICT"
-        raise ToolHubError(f"The run is {current.status.replace('_', ' ')}: nothing to resolve.", code=code)
+    _unresolved_check(current)
     return current
 
 
-def _outcome(run: Run, verdict: Verdict, by: User, result: Any) -> Outcome:
-    now = datetime.now(UTC)
-    who = by.get_username()
-    if verdict is Verdict.NOT_DONE:
-        return failure("NOT_DONE", f"The worker was lost. {who} found that the work was not done.", at=now)
-    if verdict is Verdict.ANEW:
-        message = f"The worker was lost, and nobody knows what it did. {who} had it run anew."
-        return failure("OUTCOME_UNKNOWN", message, at=now)
-    warnings = (f"The worker was lost. {who} found that the work was done.",)
-    if result is None:
-        return Outcome(Status.COMPLETED, now, now, 0.0, warnings=warnings)
-    return dataclasses.replace(_given(run, result, now), warnings=warnings)
+def _unresolved_check(run: Run) -> None:
+    if run.status != Status.OUTCOME_UNKNOWN:
+        code = "ALREADY_FINISHED" if run.status in FINAL else "CONFLICT"
+        raise ToolHubError(f"The run is {run.status.replace('_', ' ')}: nothing to resolve.", code=code)
 
 
-def _given(run: Run, result: Any, now: datetime) -> Outcome:
-    """The outcome with a result that a person gives, held to the tool's schema and bound."""
-    try:
-        outcome = success(result, started_at=now, ended_at=now, duration_ms=0.0)
-    except CanonicalError as error:
-        raise _result_error(f"This is not exact JSON: {error}") from error
-    if len(outcome.encoded) > run.max_output_bytes:
-        raise _result_error(f"It has {len(outcome.encoded)} bytes; {run.max_output_bytes} are allowed.")
-    validator = output_validator(run.tool_version.digest, run.tool_version.definition)
-    problems = problems_of(validator, result) if validator else []
-    if problems:
-        raise _result_error(f"It does not fit the tool's schema: {problems[0]['message']}")
-    return outcome
-
-
-def _result_error(message: str) -> InvalidRequest:
-    return InvalidRequest(message, errors=[{"pointer": "/result", "message": message}])
-
-
-def _write(by: User, run: Run, verdict: Verdict, reason: str, outcome: Outcome, new: Run | None) -> None:
+def _write(word: Word, run: Run, outcome: Outcome, more: Mapping[str, Any] | None = None) -> None:
     """The event, the outcome and the ledger's entries, in the caller's transaction."""
-    said = {"as": verdict.value, "reason": reason} | ({"new_run": str(new.pk)} if new else {})
-    actor = actor_of(by)
-    event_add(run.pk, RESOLVED, {"by": actor.name, **said})
-    record(Entry("run.resolved", actor, "tool", run.tool, said, run.pk))
+    said = {"as": word.verdict.value, "reason": word.reason, **(more or {})}
+    event_add(run.pk, RESOLVED, {"by": word.by.get_username(), **said})
+    record(Entry("run.resolved", word.actor, "tool", run.tool, said, run.pk))
     outcome_write(
-        run.pk, run.lease_token, source=Status.OUTCOME_UNKNOWN, who="person", outcome=outcome, actor=actor
+        run.pk,
+        run.lease_token,
+        source=Status.OUTCOME_UNKNOWN,
+        who="person",
+        outcome=outcome,
+        actor=word.actor,
     )

@@ -60,6 +60,12 @@ def run_of(run_id: UUID, persona_id: int) -> Run:
     return run
 
 
+def runs_unresolved() -> QuerySet[Run]:
+    """Runs that a person has to resolve, the oldest first."""
+    rows = Run.objects.filter(status=Status.OUTCOME_UNKNOWN).order_by("pk")
+    return rows.select_related("persona", "tool_version")
+
+
 # Words of the console's filter that stand for several states.
 STATUS_GROUPS: dict[str, tuple[Status, ...]] = {
     "open": (

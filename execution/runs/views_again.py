@@ -12,10 +12,11 @@ from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from execution.models import Run, Status
 from execution.runs.again import run_retry_by
-from execution.runs.forms import CONSEQUENCES, ResolveForm
+from execution.runs.forms import ResolveForm, consequences_of
 from execution.runs.replay import repeats_safely, run_replay_by
-from execution.runs.resolve import Verdict, run_resolve
+from execution.runs.resolve import run_resolve
 from execution.runs.selectors import run_detail
+from execution.runs.verdicts import WITH_RESULT, Verdict
 from security.people import person_of
 
 
@@ -47,7 +48,7 @@ class RunResolve(ConsoleView):
     def _resolve(self, request: HttpRequest, run: Run, form: ResolveForm) -> Run:
         """The run to look at next: the new one where it runs anew."""
         verdict = Verdict(form.cleaned_data["verdict"])
-        result = form.cleaned_data["result"] if verdict is Verdict.DONE else None
+        result = form.cleaned_data["result"] if verdict in WITH_RESULT else None
         reason = form.cleaned_data["reason"]
         new = run_resolve(by=person_of(request), run=run, verdict=verdict, reason=reason, result=result)
         return new or run
@@ -56,7 +57,7 @@ class RunResolve(ConsoleView):
         chosen = form["verdict"].value()
         choices = [
             {"value": verdict.value, "title": title, "effect": effect, "chosen": verdict.value == chosen}
-            for verdict, (title, effect) in CONSEQUENCES.items()
+            for verdict, (title, effect) in consequences_of(run.tool_version).items()
         ]
         return self.show({"run": run, "form": form, "choices": choices}, status=status)
 

@@ -111,6 +111,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "test_run_anew_fails_the_old_run_and_links_a_new_one_to_it",
     ),
     "NOT_DONE": ("execution/test_resolve.py", "test_not_done_fails_the_run"),
+    "COMPENSATED": ("execution/test_compensate.py", "test_an_agent_tells_what_its_person_says"),
     "ADDRESS_REFUSED": (
         "execution/test_http_runner.py",
         "test_an_address_inside_is_refused_and_nothing_is_sent",

@@ -16,8 +16,9 @@ from execution.runs.claim import Lease
 from execution.runs.finish import run_finish
 from execution.runs.outcomes import success
 from execution.runs.reaper import runs_reap
-from execution.runs.resolve import Verdict, run_resolve
+from execution.runs.resolve import run_resolve
 from execution.runs.results import envelope
+from execution.runs.verdicts import Verdict
 from execution.runs.worker import queue_work
 from registry.models import Package
 from registry.services import assignment_delete

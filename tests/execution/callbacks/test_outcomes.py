@@ -15,8 +15,9 @@ from core.outbox.services import delivery_add
 from execution.models import Run, Status
 from execution.runs.claim import Lease, claim_next
 from execution.runs.reaper import runs_reap
-from execution.runs.resolve import Verdict, run_resolve
+from execution.runs.resolve import run_resolve
 from execution.runs.services import run_cancel
+from execution.runs.verdicts import Verdict
 from execution.runs.worker import run_perform
 from security.models import User
 from tests.execution.fixtures import MakeRun
