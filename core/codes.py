@@ -486,7 +486,7 @@ CODES: dict[str, Code] = _codes(
         "high",
         200,
         True,
-        "Nobody knew what the run had done, and a person had it undone.",
+        "A person had what the run may have done undone.",
         "See `details.compensations` for the runs that undo it; call again if it is still wanted.",
     ),
     Code(

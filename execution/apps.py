@@ -14,6 +14,7 @@ class ExecutionConfig(AppConfig):
         from execution.callbacks.kind import RunOutcome  # noqa: PLC0415
         from execution.memory.webhooks import SessionEventSent  # noqa: PLC0415
         from execution.needs import open_runs, schedules  # noqa: PLC0415
+        from execution.recovery.notify import KINDS  # noqa: PLC0415
         from execution.runners.trial import trials_register  # noqa: PLC0415
         from execution.schedules.belonging import Schedules  # noqa: PLC0415
         from registry.releases.affected import need_register  # noqa: PLC0415
@@ -23,6 +24,8 @@ class ExecutionConfig(AppConfig):
         kind_register(ApprovalWebhook())
         kind_register(ApprovalMail())
         kind_register(SessionEventSent())
+        for kind in KINDS:
+            kind_register(kind)
         belonging_register(Schedules())
         trials_register()
         need_register(open_runs)

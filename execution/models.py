@@ -21,6 +21,7 @@ class Status(StrEnum):
     RUNNING = "running"
     WAITING_RETRY = "waiting_retry"
     WAITING_STEPS = "waiting_steps"
+    AWAITING_PERSON = "awaiting_person"
     OUTCOME_UNKNOWN = "outcome_unknown"
     COMPLETED = "completed"
     FAILED = "failed"
@@ -207,6 +208,31 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.run_id}"
+
+
+class Recovery(models.Model):
+    """What a run waits or waited for when its last attempt had failed: the run of another tool, or a person.
+
+    Without a person until `escalates_at`, the group `escalates_to` hears of it.
+    """
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="recovery")
+    child = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="+", null=True, db_index=False)
+    escalates_at = models.DateTimeField(null=True)
+    escalates_to = models.CharField(max_length=150, default="", blank=True)
+    escalated_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = (
+            models.Index(
+                fields=["escalates_at"],
+                name="recovery_escalates",
+                condition=models.Q(escalates_at__isnull=False),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"recovery of {self.run_id}"
 
 
 class RunEvent(models.Model):

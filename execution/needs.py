@@ -1,10 +1,11 @@
 """What runs and schedules need of a package, for those who change or remove it."""
 
 from execution.models import Run, Schedule, Status
+from execution.runs.selectors import STATUS_GROUPS
 from registry.models import Package
 from registry.releases.affected import SHOWN, Need
 
-_OPEN = [Status.PENDING, Status.RUNNING, Status.WAITING_RETRY, Status.WAITING_STEPS, Status.AWAITING_APPROVAL]
+_OPEN = [*STATUS_GROUPS["waiting"], Status.RUNNING]
 
 
 def open_runs(package: Package) -> Need:

@@ -16,6 +16,7 @@ from execution.approvals.expiry import approvals_expire
 from execution.artefacts.services import contents_expire
 from execution.dynamic.keep import schemas_expire
 from execution.memory.services import memory_expire
+from execution.recovery.end import escalations_send, fallbacks_end
 from execution.retry.wait import retries_due
 from execution.runs.bells import Bells
 from execution.runs.expiry import payloads_expire_some
@@ -43,6 +44,8 @@ def duties() -> list[Duty]:
         Duty("bells", 1.0, Bells(settings.WORKERS).top_up),
         Duty("reaper", 1.0, runs_reap),
         Duty("retries", 0.5, retries_due),
+        Duty("fallbacks", 0.5, fallbacks_end),
+        Duty("escalations", 5.0, escalations_send),
         Duty("schedules", 1.0, schedules_fire),
         Duty("approvals", 2.0, approvals_expire),
         Duty("inline", 10.0, inline_release),

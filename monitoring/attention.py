@@ -54,6 +54,10 @@ def _unknown(person: User) -> int:
     return Run.objects.filter(status=Status.OUTCOME_UNKNOWN)[: MOST + 1].count()
 
 
+def _failed_runs(person: User) -> int:
+    return Run.objects.filter(status=Status.AWAITING_PERSON)[: MOST + 1].count()
+
+
 def _approvals(person: User) -> int:
     return approvals_waiting(person)[: MOST + 1].count()
 
@@ -85,6 +89,16 @@ WATCHES = (
         "runs",
         "?status=outcome_unknown",
         "alert-triangle",
+        "warn",
+    ),
+    Watch(
+        "failed run waits for a person",
+        "failed runs wait for a person",
+        "execution.view_run",
+        _failed_runs,
+        "runs",
+        "?status=awaiting_person",
+        "user",
         "warn",
     ),
     Watch(

@@ -115,6 +115,19 @@ def _promises(version: ToolVersion, declared: Mapping[str, Any]) -> Iterator[Lin
         yield Line("Retried", (retry if isinstance(retry, str) else f"up to {retry['maxRetries']} times",))
     if cache := declared.get("cache"):
         yield Line("Results kept", (f"{cache['ttlSeconds']} s",))
-    recovery = declared.get("recovery")
-    if recovery:
-        yield Line("When all fails", (recovery["type"],))
+    if recovery := declared.get("recovery"):
+        yield Line("When all fails", (_recovery(recovery),))
+
+
+def _recovery(declared: Mapping[str, Any]) -> str:
+    most = declared.get("maxAttempts")
+    words = {
+        "retry": "it has failed",
+        "fallback": f"{declared.get('fallbackTool')} is called with the same arguments",
+        "skip": "a chain goes on without it",
+        "abort": "a chain ends, also one that goes on after errors",
+        "manual": "a person decides",
+    }[declared["type"]]
+    if escalation := declared.get("escalation"):
+        words += f", and after {escalation['after']} the group {escalation['to']} hears of it"
+    return f"after {most} attempt{'s' if most > 1 else ''}: {words}" if most else words

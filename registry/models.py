@@ -12,7 +12,7 @@ from security.content.kinds import Field
 from security.models import Persona, User
 from toolhub_sdk.package import CONTRACT
 
-EXTRAS = ("preconditions", "memory", "effects", "retry")
+EXTRAS = ("preconditions", "memory", "effects", "retry", "recovery")
 
 
 class Package(models.Model):

@@ -61,6 +61,7 @@ STATES: Mapping[str, tuple[str, str]] = {
     "awaiting_approval": ("user", "busy"),
     "waiting_retry": ("refresh", "busy"),
     "waiting_steps": ("hourglass", "busy"),
+    "awaiting_person": ("user", "warn"),
     "outcome_unknown": ("alert-triangle", "warn"),
     "waiting": ("hourglass", "idle"),
     "queued": ("hourglass", "busy"),

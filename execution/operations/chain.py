@@ -79,12 +79,21 @@ def _why_not(chain: Chain, call: ToolCall) -> str | None:
     if going_on is not None:
         return f"The wait ended while {going_on!r} ran."
     failed = [one.call.id for one in chain.tried.values() if one.word != "success"]
-    if failed and chain.stops_on_error:
-        return f"{failed[0]!r} did not succeed."
+    stopping = next((one.call.id for one in chain.tried.values() if _stops(chain, one)), None)
+    if stopping is not None:
+        return f"{stopping!r} did not succeed."
     missing = next((name for name in call.needs if name in failed or name in chain.skipped), None)
     if missing is not None:
         return f"It depends on {missing!r}, which did not succeed."
     return "The wait ended before it." if chain.tried and not chain.left() else None
+
+
+def _stops(chain: Chain, tried: Tried) -> bool:
+    """Whether a call ends the chain: as its tool's recovery says of a failure, else as the caller wishes."""
+    way = ((tried.error or {}).get("details") or {}).get("recovery", {}).get("type")
+    if tried.word == "success" or way == "skip":
+        return False
+    return way == "abort" or chain.stops_on_error
 
 
 def _try(chain: Chain, call: ToolCall) -> Tried:

@@ -19,6 +19,7 @@ OPERATION_WORDS: dict[str, str] = {
     Status.AWAITING_APPROVAL: "pending",
     Status.PENDING: "pending",
     Status.WAITING_RETRY: "pending",
+    Status.AWAITING_PERSON: "pending",
     Status.RUNNING: "running",
     Status.WAITING_STEPS: "running",
     Status.OUTCOME_UNKNOWN: "failed",

@@ -14,6 +14,7 @@ from registry.models import ToolVersion
 
 log = logging.getLogger(__name__)
 EXHAUSTED = "MAX_RETRIES_EXCEEDED"
+_REPEATING = frozenset({"retry", "recovery"})
 
 
 def retry_judge(run: Run, outcome: Outcome) -> tuple[Outcome, int | None]:
@@ -22,7 +23,7 @@ def retry_judge(run: Run, outcome: Outcome) -> tuple[Outcome, int | None]:
     The last of several gets `details.reason` MAX_RETRIES_EXCEEDED.
     """
     error, version = outcome.error, run.tool_version
-    if error is None or outcome.status is Status.CANCELLED or "retry" not in version.extras:
+    if error is None or outcome.status is Status.CANCELLED or not version.extras & _REPEATING:
         return outcome, None
     policy = policy_of(version)
     failed = attempts_repeated(run) + 1

@@ -1,7 +1,7 @@
 """Retry policies: the four that have names, and what a contract declares in full."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from registry.models import ToolVersion
@@ -60,5 +60,7 @@ def policy_read(declared: str | Mapping[str, Any]) -> Policy:
 
 
 def policy_of(version: ToolVersion) -> Policy:
-    """The policy of a tool version; NONE without one."""
-    return policy_read(version.declared.get("retry", "NONE"))
+    """The policy of a tool version; NONE without one. Its recovery may say how many attempts there are."""
+    policy = policy_read(version.declared.get("retry", "NONE"))
+    most = version.declared.get("recovery", {}).get("maxAttempts")
+    return replace(policy, max_retries=most - 1) if most else policy

@@ -1,6 +1,8 @@
-"""Puts a run whose attempt failed back to wait: a due time on its row, never a sleep."""
+"""Puts a run whose attempt failed back to wait: by its row, never by a sleep."""
 
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
@@ -20,26 +22,49 @@ def retry_wait(lease: Lease, outcome: Outcome, delay_ms: int) -> bool:
 
     It waits for a worker also when it began in a web process.
     """
+    return attempt_wait(
+        lease,
+        outcome,
+        Status.WAITING_RETRY,
+        RETRY_WAITS,
+        lambda _: {"delay_ms": delay_ms},
+        delay_ms=delay_ms,
+        # By the database's clock, as the steward compares with it.
+        due_at=Now() + timedelta(milliseconds=delay_ms),
+    )
+
+
+def attempt_wait(
+    lease: Lease,
+    outcome: Outcome,
+    target: Status,
+    kind: str,
+    act: Callable[[Run], Mapping[str, Any]],
+    *,
+    delay_ms: int | None = None,
+    **changes: Any,
+) -> bool:
+    """Records a failed attempt and lets its run wait. False without the lease, or after a cancel.
+
+    `act` does what else belongs to it once the run's row is locked, and gives what the event `kind` tells.
+    """
     with transaction.atomic():
         here = Run.objects.filter(pk=lease.run.pk)
         locked = here.select_for_update() if connection.vendor == "postgresql" else here
         run = locked.filter(status=Status.RUNNING, lease_token=lease.token, cancel_asked_at=None).first()
         if run is None:
             return False
-        event_next(
-            run, RETRY_WAITS, {"attempt": lease.attempt, "code": outcome.error_code, "delay_ms": delay_ms}
-        )
-        # By the database's clock, as the steward compares with it.
+        event_next(run, kind, {"attempt": lease.attempt, "code": outcome.error_code, **act(run)})
         transition(
             here,
             source=Status.RUNNING,
-            target=Status.WAITING_RETRY,
+            target=target,
             who="finish",
-            due_at=Now() + timedelta(milliseconds=delay_ms),
             lease_token=None,
             lease_ends=None,
             inline=False,
             events_count=run.events_count,
+            **changes,
         )
         attempt_end(lease, outcome, delay_ms=delay_ms)
         attempt_book(run, outcome)

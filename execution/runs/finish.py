@@ -16,6 +16,7 @@ from execution.artefacts.services import artefacts_keep
 from execution.callbacks.owed import callback_owe
 from execution.effects.apply import Apply, effects_write, has_effects
 from execution.models import Attempt, Run, RunEvent, Status
+from execution.recovery.begin import recovery_begin
 from execution.retry.judge import retry_judge
 from execution.retry.wait import attempt_end, retry_wait
 from execution.runs import hotpath, hotwork
@@ -62,6 +63,11 @@ def _finish(lease: Lease, outcome: Outcome, *, final: bool, again: bool) -> bool
         outcome, delay_ms = retry_judge(lease.run, outcome)
         if delay_ms is not None and retry_wait(lease, outcome, delay_ms):
             return True
+        if "recovery" in lease.run.tool_version.extras:
+            recovered = recovery_begin(lease, outcome)
+            if recovered is None:
+                return True
+            outcome = recovered
         if has_effects(lease.run, outcome):
             return effects_write(lease.run, outcome, functools.partial(_finish_leased, lease))
     return (not again and _finish_at_once(lease, outcome)) or _finish_leased(lease, outcome)

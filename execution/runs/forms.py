@@ -7,8 +7,8 @@ from django import forms
 from core.forms import ConsoleForm
 from core.json.strict import StrictJSONError, loads
 from execution.effects.undo import undo_declared
+from execution.models import Run, Status
 from execution.runs.verdicts import REASON_MAX, Verdict
-from registry.models import ToolVersion
 
 _DONE = "The run becomes completed, with the result below if you know it. Its caller is told who said so."
 _NOT_DONE = "The run becomes failed with the code NOT_DONE. Its caller may call again."
@@ -27,13 +27,25 @@ CONSEQUENCES = {
     Verdict.COMPENSATE: ("Have it undone", _COMPENSATE),
     Verdict.ANEW: ("Run it anew", _ANEW),
 }
+_FAILED = "The run becomes failed with its own error. Its caller may call again."
+_FAILED_ANEW = (
+    "The run becomes failed with its own error, and its request is made again on your responsibility. "
+    "What the first one did before it failed may be done twice."
+)
+# The same where it is known that the tool failed, and with what.
+_OF_FAILED = {
+    Verdict.NOT_DONE: ("It failed", _FAILED),
+    Verdict.ANEW: ("Run it anew", _FAILED_ANEW),
+}
 
 
-def consequences_of(version: ToolVersion) -> dict[Verdict, tuple[str, str]]:
-    """The choices there are for a run of the version, each with its title and what it leads to."""
-    declared = undo_declared(version)
+def consequences_of(run: Run) -> dict[Verdict, tuple[str, str]]:
+    """The choices there are for a run, each with its title and what it leads to."""
+    declared = undo_declared(run.tool_version)
     undone = "; ".join(f"{effect['rollback']['tool']} ({which.description})" for which, effect in declared)
     found = {verdict: (title, text.format(undone)) for verdict, (title, text) in CONSEQUENCES.items()}
+    if run.status == Status.AWAITING_PERSON:
+        found |= _OF_FAILED
     if not declared:
         del found[Verdict.COMPENSATE]
     return found
@@ -58,7 +70,7 @@ class JSONField(forms.CharField):
 
 
 class ResolveForm(ConsoleForm):
-    """What became of a run whose outcome is unknown."""
+    """What became of a run that waits for a person."""
 
     verdict = forms.ChoiceField(
         label="What did you find?",

@@ -35,6 +35,14 @@ METADATA: dict[str, Any] = {
         },
         "audit_leaf": {"type": ["string", "null"]},
         "warnings": {"type": "array", "items": {"type": "string"}},
+        "recovery": {
+            "type": ["object", "null"],
+            "description": (
+                "What was done when the last attempt had failed with `error`: another tool was called "
+                "(fallback: tool, run_id), or a person asked (manual: escalated_at)."
+            ),
+            "properties": {"type": {"type": "string", "enum": ["fallback", "manual"]}, "error": ERROR},
+        },
         "origin": {**_ID, "description": "The run that this one repeats."},
         "parent_run_id": {**_ID, "description": "The run that this one follows from."},
         "callback": CALLBACK,

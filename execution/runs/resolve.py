@@ -1,4 +1,6 @@
-"""Resolving a run whose outcome is unknown: a person looked, and says what became of it.
+"""Resolving a run that waits for a person, who looked and says what became of it.
+
+Nobody knows its outcome, or it failed and its contract leaves it to a person.
 
 Done, not done, run anew, or compensate: the tools are called that the contract names for undoing its effects.
 """
@@ -18,7 +20,7 @@ from execution.runs.again import payload_require, request_again, submit_for
 from execution.runs.events import RESOLVED, event_add
 from execution.runs.finish import outcome_write
 from execution.runs.outcomes import Outcome
-from execution.runs.states import FINAL
+from execution.runs.states import FINAL, UNRESOLVED
 from execution.runs.verdicts import REASON_MAX, WITH_RESULT, Verdict, outcome_by, undone
 from security.models import User
 from security.permissions import actor_of, require
@@ -43,10 +45,11 @@ def run_resolve(
     """Gives a run its outcome on a person's word; returns the new run where it is run anew.
 
     DONE completes it, with `result` where one is given, which has to fit the tool's schema. NOT_DONE fails
-    it with NOT_DONE. COMPENSATE fails it with COMPENSATED and calls, as child runs, the tools that its
-    effects name for their rollback; they see `result`. ANEW fails it with OUTCOME_UNKNOWN and submits the
-    same request again. Both are under the run's persona and on the person's responsibility, through every
-    check. `actor` is the agent through which the person decides.
+    it with NOT_DONE, or the error that it had. COMPENSATE fails it with COMPENSATED and calls, as child
+    runs, the tools that its effects name for their rollback; they see `result`. ANEW fails it with
+    OUTCOME_UNKNOWN, or its error, and submits the same request again. Both are under the run's persona and
+    on the person's responsibility, through every check. `actor` is the agent through which the person
+    decides.
 
     Raises Denied, InvalidRequest for what is wrong with reason or result, ToolHubError (409) when somebody
     or a late result was first or nothing can be compensated, and what a refused call raises.
@@ -120,7 +123,7 @@ def _unresolved(run: Run) -> Run:
 
 
 def _unresolved_check(run: Run) -> None:
-    if run.status != Status.OUTCOME_UNKNOWN:
+    if run.status not in UNRESOLVED:
         code = "ALREADY_FINISHED" if run.status in FINAL else "CONFLICT"
         raise ToolHubError(f"The run is {run.status.replace('_', ' ')}: nothing to resolve.", code=code)
 
@@ -133,7 +136,7 @@ def _write(word: Word, run: Run, outcome: Outcome, more: Mapping[str, Any] | Non
     outcome_write(
         run.pk,
         run.lease_token,
-        source=Status.OUTCOME_UNKNOWN,
+        source=Status(run.status),
         who="person",
         outcome=outcome,
         actor=word.actor,

@@ -7,6 +7,7 @@ import orjson
 from core.json.canonical import canonical
 from execution.callbacks.state import callback_view
 from execution.models import Attempt, Run, Status
+from execution.recovery.view import recovery_view
 from execution.runs.brief import attempts_of
 from execution.runs.events import iso
 from execution.runs.states import FINAL
@@ -36,6 +37,7 @@ def metadata_of(run: Run) -> dict[str, Any]:
         "resources": run.resources,
         "audit_leaf": bytes(run.outcome_leaf).hex() if run.outcome_leaf else None,
         "warnings": run.warnings,
+        "recovery": recovery_view(run),
         "origin": str(run.origin_id) if run.origin_id else None,
         "parent_run_id": str(run.parent_id) if run.parent_id else None,
         "payload_expired_at": iso(run.payload_expired_at),

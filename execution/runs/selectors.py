@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from core.errors import NotFound
 from execution.models import Run, Status
+from execution.runs.states import UNRESOLVED
 from registry.models import Tool
 from security.models import Persona
 
@@ -62,7 +63,7 @@ def run_of(run_id: UUID, persona_id: int) -> Run:
 
 def runs_unresolved() -> QuerySet[Run]:
     """Runs that a person has to resolve, the oldest first."""
-    rows = Run.objects.filter(status=Status.OUTCOME_UNKNOWN).order_by("pk")
+    rows = Run.objects.filter(status__in=UNRESOLVED).order_by("pk")
     return rows.select_related("persona", "tool_version")
 
 
@@ -74,9 +75,16 @@ STATUS_GROUPS: dict[str, tuple[Status, ...]] = {
         Status.RUNNING,
         Status.WAITING_RETRY,
         Status.WAITING_STEPS,
+        Status.AWAITING_PERSON,
         Status.OUTCOME_UNKNOWN,
     ),
-    "waiting": (Status.AWAITING_APPROVAL, Status.PENDING, Status.WAITING_RETRY, Status.WAITING_STEPS),
+    "waiting": (
+        Status.AWAITING_APPROVAL,
+        Status.PENDING,
+        Status.WAITING_RETRY,
+        Status.WAITING_STEPS,
+        Status.AWAITING_PERSON,
+    ),
     "unsuccessful": (Status.FAILED, Status.TIMEOUT),
 }
 

@@ -17,7 +17,7 @@ from core.metrics import RUNS
 from execution.approvals.ask import approval_ask
 from execution.approvals.expiry import approval_close
 from execution.effects.apply import Apply, effects_follow
-from execution.models import IdempotencyKey, Run, Status, Verdict
+from execution.models import IdempotencyKey, Recovery, Run, Status, Verdict
 from execution.runners import call_run
 from execution.runners.call import call_of
 from execution.runs.accept import Accepted, accept_finished, accept_pending, accepted_of, run_hand_over
@@ -29,6 +29,7 @@ from execution.runs.finish import outcome_write
 from execution.runs.outcomes import Outcome, failure
 from execution.runs.refusals import refusal_record
 from execution.runs.requests import CallRequest, at_once_of
+from execution.runs.selectors import STATUS_GROUPS
 from execution.runs.states import FINAL
 from execution.runs.worker import run_carry_out
 from registry.selectors import ResolvedTool
@@ -164,11 +165,16 @@ def _accept_begun(accepted: Accepted) -> tuple[Run, Lease | None]:
 def run_cancel(*, by: Actor, run: Run) -> bool:
     """Asks a run to stop. True when it will, or has; false when there is nothing left to stop.
 
-    One that waits ends at once, with its effects where an attempt was begun. One that runs is told by its
-    worker's next beat.
+    One that waits ends at once, with its effects where an attempt was begun, and a fallback that it waits for
+    is asked to stop, too. One that runs is told by its worker's next beat.
     """
     outcome = failure("CANCELLED", f"Cancelled by {by.name}.", at=timezone.now(), status=Status.CANCELLED)
-    return effects_follow(outcome, functools.partial(_cancel, by, run))
+    if not effects_follow(outcome, functools.partial(_cancel, by, run)):
+        return False
+    fallback = Recovery.objects.select_related("child").filter(run=run).first()
+    if fallback and fallback.child:
+        run_cancel(by=by, run=fallback.child)
+    return True
 
 
 def _cancel(by: Actor, run: Run, outcome: Outcome, apply: Apply) -> bool:
@@ -183,7 +189,7 @@ def _cancel(by: Actor, run: Run, outcome: Outcome, apply: Apply) -> bool:
         record(Entry("run.cancel_asked", by, "tool", run.tool, {}, run.pk))
         approval_close(run, Verdict.WITHDRAWN, by)
         write = functools.partial(outcome_write, run.pk, None, who="caller", outcome=outcome, actor=by)
-        for waiting in (Status.AWAITING_APPROVAL, Status.PENDING, Status.WAITING_RETRY):
+        for waiting in STATUS_GROUPS["waiting"]:
             if write(source=waiting, apply=apply):
                 break
     return True

@@ -13,8 +13,9 @@ from execution.models import Run, Status
 
 S = Status
 FINAL = frozenset({S.COMPLETED, S.FAILED, S.TIMEOUT, S.CANCELLED})
-# Nothing more comes of itself: a person may resolve a run whose outcome is unknown, in hours or never.
-SETTLED = FINAL | {S.OUTCOME_UNKNOWN}
+# Nothing more comes of itself: a person may resolve such a run, in hours or never.
+UNRESOLVED = frozenset({S.OUTCOME_UNKNOWN, S.AWAITING_PERSON})
+SETTLED = FINAL | UNRESOLVED
 
 
 @dataclass(frozen=True)
@@ -40,14 +41,21 @@ TABLE: tuple[Move, ...] = (
     Move(S.RUNNING, S.TIMEOUT, "finish", "my lease token"),
     Move(S.RUNNING, S.CANCELLED, "finish", "my lease token"),
     Move(S.RUNNING, S.WAITING_RETRY, "finish", "retry allowed, due time set"),
-    Move(S.RUNNING, S.WAITING_STEPS, "finish", "a composition that waits for its steps"),
+    Move(S.RUNNING, S.WAITING_STEPS, "finish", "waits for runs: a fallback, or steps of a composition"),
+    Move(S.RUNNING, S.AWAITING_PERSON, "finish", "the last attempt failed, and a person is to look"),
     Move(S.RUNNING, S.PENDING, "reaper", "lease over; not started, pure or idempotent; attempts left"),
     Move(S.RUNNING, S.FAILED, "reaper", "lease over; no attempts left (WORKER_LOST)"),
     Move(S.RUNNING, S.OUTCOME_UNKNOWN, "reaper", "lease over; started, neither pure nor idempotent"),
     Move(S.WAITING_RETRY, S.PENDING, "steward", "due"),
     Move(S.WAITING_RETRY, S.CANCELLED, "caller", "cancel asked"),
     Move(S.WAITING_STEPS, S.PENDING, "last step", "all steps have ended"),
+    Move(S.WAITING_STEPS, S.COMPLETED, "last step", "the fallback has ended"),
+    Move(S.WAITING_STEPS, S.FAILED, "last step", "the fallback has ended"),
+    Move(S.WAITING_STEPS, S.TIMEOUT, "last step", "the fallback has ended"),
     Move(S.WAITING_STEPS, S.CANCELLED, "caller", "cancel asked"),
+    Move(S.AWAITING_PERSON, S.COMPLETED, "person", "a person looked"),
+    Move(S.AWAITING_PERSON, S.FAILED, "person", "a person looked"),
+    Move(S.AWAITING_PERSON, S.CANCELLED, "caller", "cancel asked"),
     Move(S.OUTCOME_UNKNOWN, S.COMPLETED, "finish", "late result of the last lease, no newer attempt"),
     Move(S.OUTCOME_UNKNOWN, S.FAILED, "finish", "late result of the last lease, no newer attempt"),
     Move(S.OUTCOME_UNKNOWN, S.COMPLETED, "person", "a person looked"),

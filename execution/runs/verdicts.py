@@ -1,4 +1,4 @@
-"""What a person can say became of a run whose outcome nobody knows, as outcomes."""
+"""What a person can say became of a run that waits for one, as outcomes."""
 
 import dataclasses
 from datetime import UTC, datetime
@@ -7,7 +7,8 @@ from typing import Any
 
 from core.errors import InvalidRequest
 from core.json.canonical import CanonicalError
-from execution.models import Run, Status
+from execution.models import Attempt, Run, Status
+from execution.recovery.begin import attempt_outcome, recovery_told
 from execution.runs.outcomes import Outcome, failure, success
 from registry.schemas import output_validator, problems_of
 
@@ -30,10 +31,13 @@ WITH_RESULT = frozenset({Verdict.DONE, Verdict.COMPENSATE})
 def outcome_by(run: Run, verdict: Verdict, who: str, result: Any = None) -> Outcome:
     """The outcome by a person's verdict; `result` is what they found that the tool returned, else None.
 
-    Raises InvalidRequest for a result that the tool could not have returned.
+    A run that failed and was left to a person keeps its own error where it fails in the end. Raises
+    InvalidRequest for a result that the tool could not have returned.
     """
     now = datetime.now(UTC)
     given = None if result is None else _given(run, result, now)
+    if run.status == Status.AWAITING_PERSON:
+        return _of_failed(run, verdict, who, given or Outcome(Status.COMPLETED, now, now, 0.0))
     match verdict:
         case Verdict.NOT_DONE:
             return failure(
@@ -48,6 +52,19 @@ def outcome_by(run: Run, verdict: Verdict, who: str, result: Any = None) -> Outc
     warnings = (f"The worker was lost. {who} found that the work was done.",)
     done = given or Outcome(Status.COMPLETED, now, now, 0.0)
     return dataclasses.replace(done, warnings=warnings)
+
+
+def _of_failed(run: Run, verdict: Verdict, who: str, done: Outcome) -> Outcome:
+    attempt = Attempt.objects.get(run=run, number=run.attempt)
+    code, at = attempt.error_code, done.ended_at
+    match verdict:
+        case Verdict.DONE:
+            said = f"{run.tool} failed with {code}. {who} found that the work was done."
+            return dataclasses.replace(done, warnings=(said,))
+        case Verdict.COMPENSATE:
+            return failure("COMPENSATED", f"{run.tool} failed with {code}. {who} had it undone.", at=at)
+    own = dataclasses.replace(attempt_outcome(attempt), status=Status.FAILED)
+    return recovery_told(own, {"type": "manual", "by": who, "as": verdict.value})
 
 
 def undone(outcome: Outcome, calls: list[dict[str, Any]]) -> Outcome:

@@ -19,18 +19,19 @@ from execution.artefacts.models import Artefact
 from execution.callbacks.state import callback_of
 from execution.memory.selectors import session_of
 from execution.models import Run, Status
+from execution.recovery.view import recovery_view
 from execution.runs.brief import attempts_of, events_of
 from execution.runs.events import event_view
 from execution.runs.replay import replayed_by
 from execution.runs.selectors import STATUS_GROUPS, run_detail, runs_page, runs_stoppable
 from execution.runs.services import run_cancel
-from execution.runs.states import FINAL
+from execution.runs.states import FINAL, UNRESOLVED
 from security.people import person_of
 from security.permissions import actor_of
 
 REPEATS_SHOWN, CHILDREN_SHOWN = 10, 50
 # What runs no longer: there is nothing to stop.
-SETTLED = FINAL | {Status.OUTCOME_UNKNOWN}
+STOPPED = FINAL | {Status.OUTCOME_UNKNOWN}
 HOURS = (("1", "last hour"), ("24", "last 24 hours"), ("168", "last 7 days"))
 
 
@@ -86,7 +87,9 @@ def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
         "ledger": ledger,
         "allowed_by": allowed_by(ledger),
         "finished": run.status in FINAL,
-        "cancellable": run.status not in SETTLED and run.cancel_asked_at is None,
+        "unresolved": run.status in UNRESOLVED,
+        "recovery": recovery_view(run),
+        "cancellable": run.status not in STOPPED and run.cancel_asked_at is None,
         "repeatable": run.status in FINAL and run.payload_expired_at is None,
         "repeats": list(run.repeats.order_by("pk").values_list("pk", flat=True)[:REPEATS_SHOWN]),
         "comparison": compared.as_dict() if (compared := replayed_by(run)) else None,

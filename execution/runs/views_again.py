@@ -16,12 +16,13 @@ from execution.runs.forms import ResolveForm, consequences_of
 from execution.runs.replay import repeats_safely, run_replay_by
 from execution.runs.resolve import run_resolve
 from execution.runs.selectors import run_detail
+from execution.runs.states import UNRESOLVED
 from execution.runs.verdicts import WITH_RESULT, Verdict
 from security.people import person_of
 
 
 class RunResolve(ConsoleView):
-    """Asks a person what became of a run whose outcome is unknown."""
+    """Asks a person what became of a run that waits for one."""
 
     permission = "execution.resolve_run"
     template = "execution/run_resolve.html"
@@ -29,7 +30,7 @@ class RunResolve(ConsoleView):
     def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The form; back to the run when there is nothing to resolve."""
         run = run_detail(run_id)
-        if run.status != Status.OUTCOME_UNKNOWN:
+        if run.status not in UNRESOLVED:
             messages.info(request, "Nothing is to be resolved here.")
             return redirect("run", run_id=run.pk)
         return self._show(run, ResolveForm())
@@ -57,9 +58,11 @@ class RunResolve(ConsoleView):
         chosen = form["verdict"].value()
         choices = [
             {"value": verdict.value, "title": title, "effect": effect, "chosen": verdict.value == chosen}
-            for verdict, (title, effect) in consequences_of(run.tool_version).items()
+            for verdict, (title, effect) in consequences_of(run).items()
         ]
-        return self.show({"run": run, "form": form, "choices": choices}, status=status)
+        failed = run.attempts.all()[run.attempt - 1] if run.status == Status.AWAITING_PERSON else None
+        told = {"run": run, "form": form, "choices": choices, "failed": failed}
+        return self.show(told, status=status)
 
 
 class RunRetry(QuestionView):

@@ -1,18 +1,32 @@
 """The lint of a package against what this hub has installed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from registry.lint import LintWarning, warnings_of
 from registry.models import Package, Tool
+from toolhub_sdk.checks.problem import pointer
+from toolhub_sdk.checks.recovery import fallback_of
+from toolhub_sdk.package import CONTRACT
 
 
 def release_warnings(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> list[LintWarning]:
-    """As `warnings_of`, with the names of the other packages here and of their tools."""
+    """As `warnings_of`, with the names of other packages here and of their tools, and missing fallbacks."""
     others = Package.objects.exclude(name=manifest["name"])
-    return warnings_of(
+    found = warnings_of(
         manifest,
         files,
         packages=set(others.values_list("name", flat=True)),
         tools=set(Tool.objects.filter(package__in=others).values_list("name", flat=True)),
     )
+    return [*found, *_fallbacks(manifest)]
+
+
+def _fallbacks(manifest: Mapping[str, Any]) -> Iterator[LintWarning]:
+    own = {tool["name"] for tool in manifest["tools"]}
+    for index, tool in enumerate(manifest["tools"]):
+        name = fallback_of(tool)
+        if name and name not in own and not Tool.objects.filter(name=name, active__isnull=False).exists():
+            at = pointer(["tools", index, "_meta", CONTRACT, "recovery", "fallbackTool"])
+            words = f"There is no tool {name} here yet. Until there is, nothing is called instead."
+            yield LintWarning("FALLBACK_MISSING", at, words)

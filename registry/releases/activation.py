@@ -4,6 +4,7 @@ from django.db import transaction
 
 from audit.ledger import Entry, record
 from core.errors import Conflict
+from registry.fallbacks import fallbacks_check
 from registry.models import Package, Release, Tool, ToolVersion, VersionState
 from security.acting import By, acting
 
@@ -33,7 +34,10 @@ def release_activate(*, by: By, release: Release) -> Release:
 
 
 def release_activate_tools(package: Package, release: Release) -> None:
-    """Points the package and its tools at the release, in the caller's transaction."""
+    """Points the package and its tools at the release, in the caller's transaction.
+
+    Raises InvalidRequest where fallbacks would go round in a circle.
+    """
     versions = {version.tool_id: version for version in release.tool_versions.all()}
     tools = list(Tool.objects.select_for_update().filter(package=package))
     for tool in tools:
@@ -41,6 +45,7 @@ def release_activate_tools(package: Package, release: Release) -> None:
         if tool.active is not None:
             tool.category = tool.overlay.get("category") or _category(tool.active)
     Tool.objects.bulk_update(tools, ["active", "category"])
+    fallbacks_check({tool.name: tool.active.definition for tool in tools if tool.active})
     package.active = release
     package.save(update_fields=["active"])
 

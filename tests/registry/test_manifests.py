@@ -111,7 +111,6 @@ GOOD: dict[str, Any] = {
                     "recovery": {
                         "type": "fallback",
                         "fallbackTool": "geo",
-                        "escalation": {"after": "10m", "to": "duty"},
                     },
                     "environment": {"TZ": "UTC"},
                     "resourceRequirements": {"memoryBytes": 1048576, "cpuPercent": 50},
@@ -191,6 +190,32 @@ def test_a_missing_member_is_pointed_at(missing: str) -> None:
     assert len(problem.remedy) > 15
 
 
+@pytest.mark.parametrize(
+    ("recovery", "places"),
+    [
+        ({"type": "fallback", "fallbackTool": "geo", "maxAttempts": 2}, []),
+        ({"type": "fallback", "fallbackTool": "forecast"}, ["fallbackTool"]),
+        ({"type": "manual", "escalation": {"after": "10m", "to": "duty"}}, []),
+        ({"type": "manual", "escalation": {"after": "soon", "to": "duty"}}, ["escalation/after"]),
+        ({"type": "abort", "escalation": {"after": "10m", "to": "duty"}}, ["escalation"]),
+        ({"type": "skip", "fallbackTool": "geo"}, ["fallbackTool"]),
+        ({"type": "retry", "maxAttempts": 3}, []),
+        ({"type": "retry"}, ["maxAttempts"]),
+    ],
+)
+def test_recovery_has_what_its_type_can_use(recovery: Any, places: list[str]) -> None:
+    assert pointers(changed(f"{HERE}/recovery", recovery)) == [f"{HERE}/recovery/{one}" for one in places]
+
+
+def test_fallbacks_within_a_package_are_no_circle() -> None:
+    made = changed(f"{HERE}/recovery/fallbackTool", "second")
+    second = {**copy.deepcopy(TOOL), "name": "second"}
+    second["_meta"][CONTRACT]["recovery"]["fallbackTool"] = TOOL["name"]
+    made["tools"].append(second)
+    at = "/_meta/io.toolhub~1contract/recovery/fallbackTool"
+    assert pointers(made) == [f"/tools/0{at}", f"/tools/1{at}"]
+
+
 def test_a_cascade_has_no_rollback() -> None:
     place = f"{HERE}/effects/3/rollback"
     (problem,) = manifest_problems(changed(place, {"tool": "unwarn"}))
@@ -251,7 +276,6 @@ def test_a_cascade_has_no_rollback() -> None:
         (f"{HERE}/retry", "OFTEN"),
         (f"{HERE}/retry/backoff/jitter", 2),
         (f"{HERE}/errors/0/code", "no town"),
-        (f"{HERE}/recovery/escalation/after", "soon"),
         (f"{HERE}/documentation", "../secret.md"),
         (f"{HERE}/preconditions/1", {"type": "state", "description": "B.", "state": "a"}),
         (f"{HERE}/examples/0/arguments/town", "ulm"),

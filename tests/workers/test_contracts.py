@@ -52,6 +52,15 @@ def test_a_cancel_ends_a_long_wait_within_two_seconds(
     assert (read["metadata"]["status"], time.monotonic() - asked < 2) == ("cancelled", True)
 
 
+def test_a_caller_waits_on_for_the_fallback(hub: Processes, declare: Declare, call: Call) -> None:
+    declare("fx_boom", recovery={"type": "fallback", "fallbackTool": "fx_context"})
+    hub.worker()
+    hub.steward()
+    answer = call("fx_boom", {}, HTTP_PREFER="wait=60")
+    assert (answer.status_code, answer.json()["data"]["tool"]) == (200, "fx_context")
+    assert answer.json()["metadata"]["recovery"]["run_id"] == str(Run.objects.get(depth=1).pk)
+
+
 def test_a_cascade_is_carried_out_by_a_worker(hub: Processes, declare: Declare, call: Call) -> None:
     """No steward runs: the child's own bell brings it to the worker."""
     cascade = {

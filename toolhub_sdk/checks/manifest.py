@@ -9,6 +9,7 @@ from toolhub_sdk.checks.engine import compiled
 from toolhub_sdk.checks.form import form_problems
 from toolhub_sdk.checks.names import RESERVED, is_package_path, is_version_range
 from toolhub_sdk.checks.problem import Problem, pointer
+from toolhub_sdk.checks.recovery import recovery_problems
 from toolhub_sdk.checks.schemas import schema_problems
 from toolhub_sdk.checks.web import web_problems
 from toolhub_sdk.package import CONTRACT
@@ -23,7 +24,11 @@ def manifest_problems(manifest: Any, *, builtin: bool = False) -> list[Problem]:
     `builtin` says that it comes from the hub's own catalogue. Whether the files that it names are there is
     for the caller to see. What no schema can say is looked at where the form is right. One problem a place.
     """
-    found = form_problems(manifest) or [*_package_problems(manifest, builtin), *_tools_problems(manifest)]
+    found = form_problems(manifest) or [
+        *_package_problems(manifest, builtin),
+        *_tools_problems(manifest),
+        *recovery_problems(manifest),
+    ]
     by_place = {each.pointer: each for each in reversed(found)}
     return list(reversed(by_place.values()))[:SHOWN_MAX]
 

@@ -15,6 +15,7 @@ WORDS = {
     "running": ("running", None),
     "waiting_retry": ("pending", None),
     "waiting_steps": ("running", None),
+    "awaiting_person": ("pending", None),
     "outcome_unknown": ("failed", "failure"),
     "completed": ("completed", "success"),
     "failed": ("failed", "failure"),
