@@ -71,12 +71,10 @@ def program_run(
     if file_bytes is not None:
         with suppress(ProcessLookupError):
             resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
-    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
-    assert stdin is not None and stdout is not None and stderr is not None  # noqa: S101, PT018
     hands = [
-        threading.Thread(target=_feed, args=(stdin, given), daemon=True),
-        threading.Thread(target=_drain, args=(stdout, on_line, on_bytes), daemon=True),
-        threading.Thread(target=_drain, args=(stderr, on_error, None), daemon=True),
+        threading.Thread(target=_feed, args=(process.stdin, given), daemon=True),
+        threading.Thread(target=_drain, args=(process.stdout, on_line, on_bytes), daemon=True),
+        threading.Thread(target=_drain, args=(process.stderr, on_error, None), daemon=True),
     ]
     for hand in hands:
         hand.start()

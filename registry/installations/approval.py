@@ -35,11 +35,8 @@ def installation_approve(
     other names in the hub. Raises Denied, InvalidRequest, ToolHubError WRONG_STEP.
     """
     actor = acting(by, INSTALL)
-    if reviewed and isinstance(by, PersonaPrincipal):
-        raise Denied(
-            "An agent cannot say that code was read and may be trusted.",
-            suggestions=["Approve it without `reviewed`, or let a person approve it."],
-        )
+    if reviewed:
+        _reads_code(by)
     if activate:
         acting(by, "registry.change_release")
     eyes = eyes_check(by, installation)
@@ -72,6 +69,14 @@ def installation_approve(
         record(Entry("installation.approved", actor, "installation", str(installation.pk), data))
         ring_after_commit()
     return installation_get(str(installation.pk))
+
+
+def _reads_code(by: By) -> None:
+    if isinstance(by, PersonaPrincipal):
+        raise Denied(
+            "An agent cannot say that code was read and may be trusted.",
+            suggestions=["Approve it without `reviewed`, or let a person approve it."],
+        )
 
 
 def _same_comparison(one: Installation) -> None:
