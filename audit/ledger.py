@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from audit.models import Event
 from core.actors import Actor
 from core.json.canonical import canonical
+from core.rows import row_make
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,19 @@ def event_row(entry: Entry) -> Event:
     if entry.run_id is not None:
         body["run"] = str(entry.run_id)
     encoded = canonical(body)
-    return Event(
-        at=at,
-        kind=entry.kind,
-        actor_kind=entry.actor.kind,
-        actor_id=entry.actor.id,
-        actor_name=entry.actor.name,
-        subject_kind=entry.subject_kind,
-        subject_id=entry.subject_id,
-        run_id=entry.run_id,
-        canonical=encoded.decode(),
-        leaf=leaf_hash(encoded),
-    )
+    columns = {
+        "at": at,
+        "kind": entry.kind,
+        "actor_kind": entry.actor.kind,
+        "actor_id": entry.actor.id,
+        "actor_name": entry.actor.name,
+        "subject_kind": entry.subject_kind,
+        "subject_id": entry.subject_id,
+        "run_id": entry.run_id,
+        "canonical": encoded.decode(),
+        "leaf": leaf_hash(encoded),
+    }
+    return row_make(Event, columns)
 
 
 def record(entry: Entry) -> Event:

@@ -1,8 +1,9 @@
-"""The WSGI application of the measured server."""
+"""The WSGI application of the measured server: the hub's own, under the bench's settings."""
 
 import os
 
-from django.core.wsgi import get_wsgi_application
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "bench.settings")
-application = get_wsgi_application()
+
+from toolhub.wsgi import application
+
+__all__ = ["application"]

@@ -16,6 +16,7 @@ from audit.ledger import event_row
 from core.clock import uuid7
 from core.failpoints import failpoint
 from core.json.canonical import canonical
+from core.rows import row_make
 from execution.models import IdempotencyKey, Run, RunEvent, Status
 from execution.runs import hotpath
 from execution.runs.bells import RINGER
@@ -58,33 +59,36 @@ class Accepted:
     def run(self, *, inline: bool) -> Run:
         """The row, not yet written."""
         now = timezone.now()
-        return Run(
-            id=uuid7(),
-            persona_id=self.principal.persona_id,
-            token_id=self.principal.token_id,
-            responsible_id=None if self.principal.token_id else self.principal.responsible_id,
-            origin_id=self.request.origin,
-            parent_id=self.request.parent,
-            root=self.request.root,
-            depth=self.request.depth,
-            tool_version=self.version,
-            tool=self.version.tool.name,
-            status=Status.PENDING,
-            queue=QUEUES.get(self.version.runner, "default"),
-            session=self.request.context.get("session_id", ""),
-            at_once=at_once_of(self.version),
-            inline=inline,
-            arguments=self.request.arguments,
-            arguments_hash=hashlib.sha256(self.arguments).digest(),
-            salt=secrets.token_bytes(16),
-            request=self._recorded(),
-            timeout_ms=self.bounds.timeout_ms,
-            max_output_bytes=self.bounds.max_output_bytes,
-            warnings=list(self.warnings),
-            created_at=now,
-            due_at=now,
-            metered=booked_later(self.limits, self.principal.persona_id),
-        )
+        columns = {
+            "id": uuid7(),
+            "persona_id": self.principal.persona_id,
+            "token_id": self.principal.token_id,
+            "responsible_id": None if self.principal.token_id else self.principal.responsible_id,
+            "origin_id": self.request.origin,
+            "parent_id": self.request.parent,
+            "root": self.request.root,
+            "depth": self.request.depth,
+            "tool_version_id": self.version.pk,
+            "tool": self.version.tool.name,
+            "status": Status.PENDING,
+            "queue": QUEUES.get(self.version.runner, "default"),
+            "session": self.request.context.get("session_id", ""),
+            "at_once": at_once_of(self.version),
+            "inline": inline,
+            "arguments": self.request.arguments,
+            "arguments_hash": hashlib.sha256(self.arguments).digest(),
+            "salt": secrets.token_bytes(16),
+            "request": self._recorded(),
+            "timeout_ms": self.bounds.timeout_ms,
+            "max_output_bytes": self.bounds.max_output_bytes,
+            "warnings": list(self.warnings),
+            "created_at": now,
+            "due_at": now,
+            "metered": booked_later(self.limits, self.principal.persona_id),
+        }
+        run = row_make(Run, columns)
+        run.tool_version = self.version
+        return run
 
     @contextlib.contextmanager
     def spent(self) -> Iterator[None]:

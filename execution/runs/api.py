@@ -51,14 +51,14 @@ class ToolExecute(APIView):
 
     @extend_schema(**openapi.EXECUTE)
     def post(self, request: Request, name: str) -> HttpResponse:
-        manner = manner_read(request.headers.get("Prefer", ""))
+        manner = manner_read(request.META.get("HTTP_PREFER", ""))
         run = run_submit(
             principal=caller(request),
             name=name,
             found=request.auth if isinstance(request.auth, ResolvedTool) else None,
             request=request_read(request.data),
             manner=manner,
-            key=key_read(request.headers.get("Idempotency-Key")),
+            key=key_read(request.META.get("HTTP_IDEMPOTENCY_KEY")),
         )
         if not manner.detached:
             run = run_await(run, caller(request).persona_id, manner.wait_s)

@@ -9,6 +9,7 @@ says what is wrong.
 import functools
 import itertools
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +17,7 @@ from django.db import connection, models
 
 from core.fields import CanonicalJSONField
 from execution.runs.rights import EPOCH, Who, rights_of
-from execution.runs.statements import statement_execute
+from execution.runs.statements import row_read, statement_execute
 from registry.models import ToolVersion
 from registry.selectors import ResolvedTool
 from security.principals import PersonaPrincipal
@@ -53,7 +54,7 @@ def facts_read(token_text: str, name: str) -> tuple[PersonaPrincipal, ResolvedTo
     """The caller and a tool's active version, by a query or two; None where the ordinary path must look."""
     if not SHAPE.fullmatch(token_text) or "@" in name:
         return None
-    row = statement_execute(_CALLER, (token_digest(token_text), USED_EVERY)).fetchone()
+    row = row_read(_CALLER, (token_digest(token_text), USED_EVERY))
     if row is None:
         return None
     who: Who = row[:7]
@@ -107,14 +108,25 @@ def rows_insert(groups: Sequence[Sequence[models.Model]], *, clock: Clock | None
     `clock` is a column, with the expression that fills it by the database's clock.
     """
     shape = tuple((type(group[0]), len(group)) for group in groups)
-    values = [
-        convert(getattr(row, field.attname))
-        for group in groups
-        for row in group
-        for field, convert in fields_of(type(row))
-        if clock is None or field.column != clock[0]
-    ]
+    values: list[Any] = []
+    for model, group in zip((model for model, _ in shape), groups, strict=True):
+        read, conversions = _reading(model, clock and clock[0])
+        for row in group:
+            first = len(values)
+            values += read(row)
+            for index, convert in conversions:
+                values[first + index] = convert(values[first + index])
     statement_execute(_insert(shape, clock), values)
+
+
+@functools.cache
+def _reading(
+    model: type[models.Model], but: str | None
+) -> tuple[Callable[[models.Model], tuple[Any, ...]], tuple[tuple[int, Convert], ...]]:
+    """What reads a row's columns at once, but for one, and which of them need converting."""
+    fields = [(field, convert) for field, convert in fields_of(model) if field.column != but]
+    needed = [(index, convert) for index, (_, convert) in enumerate(fields) if convert is not _as_it_is]
+    return attrgetter(*(field.attname for field, _ in fields)), tuple(needed)
 
 
 _WAITING = """
@@ -127,5 +139,5 @@ SELECT (SELECT count(*) FROM (
 
 def waiting_count(queue: str, most: int) -> int:
     """How many runs of a queue wait; no further than about `most`, each state by its own index."""
-    (count,) = statement_execute(_WAITING, (queue, most)).fetchone() or (0,)
+    (count,) = row_read(_WAITING, (queue, most)) or (0,)
     return int(count)

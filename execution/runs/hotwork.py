@@ -25,7 +25,7 @@ from execution.runs.gates import Facts
 from execution.runs.hotpath import fields_of, version_kept
 from execution.runs.outcomes import Outcome
 from execution.runs.rights import EPOCH, rights_of
-from execution.runs.statements import statement_execute
+from execution.runs.statements import row_read
 from execution.runs.states import move_sql
 from security.facts import TokenState
 
@@ -117,7 +117,7 @@ SELECT 1 FROM moved
 def run_choose(queue: str) -> Choice | None:
     """Locks the fairest due run of a queue whose caps are free, passing over what others have locked."""
     caps = (settings.SESSION_RUNS_MAX, settings.PERSONA_RUNS_MAX, settings.HUB_RUNS_MAX)
-    row = statement_execute(_CHOOSE, (queue, *caps)).fetchone()
+    row = row_read(_CHOOSE, (queue, *caps))
     return Choice(*row) if row else None
 
 
@@ -129,7 +129,7 @@ def run_begin(
     `alone` is for `rights_of`.
     """
     named = canonical(worker).decode()
-    row = statement_execute(_begin(), (run_id, token, float(settings.LEASE_S), at, worker, named)).fetchone()
+    row = row_read(_begin(), (run_id, token, float(settings.LEASE_S), at, worker, named))
     if row is None:
         return None
     count = len(_columns())
@@ -201,7 +201,7 @@ def finished_write(run: Run, token: UUID, outcome: Outcome, event_at: datetime, 
     values += [_json([*run.warnings, *outcome.warnings]), ledger.leaf, outcome.ended_at, outcome.error_code]
     values += [outcome.event, event_at, _json(outcome.sandbox)]
     values += [convert(getattr(ledger, field.attname)) for field, convert in fields_of(Event)]
-    return statement_execute(_finish(outcome.status), values).fetchone() is not None
+    return row_read(_finish(outcome.status), values) is not None
 
 
 def _json(value: Any) -> str | None:

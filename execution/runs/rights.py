@@ -8,12 +8,10 @@ holds.
 import dataclasses
 import functools
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
-from execution.runs.statements import statement_execute
+from execution.runs.statements import row_read
 from registry.models import ToolVersion
 from registry.selectors import ResolvedTool
 from security.facts import FlagFact, GrantFact, Policy, Standing
@@ -106,7 +104,7 @@ def _kept(persona_id: int, tool: str, epoch: int) -> Rights | None:
 
 
 def _read(persona_id: int, tool: str) -> Rights | None:
-    row: Sequence[Any] | None = statement_execute(RIGHTS, (persona_id, tool)).fetchone()
+    row = row_read(RIGHTS, (persona_id, tool))
     if row is None:
         return None
     version_id, state, reason, package, by_tool, by_package, *granted, restrictions, limits = row[:12]

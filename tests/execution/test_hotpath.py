@@ -2,14 +2,27 @@
 
 import copy
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import connection, connections, models, transaction
+from django.db import (
+    DatabaseError,
+    DataError,
+    OperationalError,
+    ProgrammingError,
+    connection,
+    connections,
+    models,
+    transaction,
+)
+from django.utils import timezone
+from psycopg import errors
 
+from core.clock import uuid7
 from execution.runs import accept, hotpath
-from execution.runs.statements import statement_execute
+from execution.runs.statements import KEPT, row_read, statement_execute
 from registry.models import Package
 
 pytestmark = pytest.mark.django_db
@@ -121,8 +134,71 @@ def test_a_connection_given_back_in_a_transaction_loses_no_row() -> None:
         own.close()
         statement_execute("CREATE TABLE hotpath_kept (seq int)", ())
         statement_execute("INSERT INTO hotpath_kept VALUES (7)", ())
-        assert statement_execute("SELECT seq FROM hotpath_kept", ()).fetchall() == [(7,)]
+        assert statement_execute("SELECT seq FROM hotpath_kept", ()) == [(7,)]
         statement_execute("DROP TABLE hotpath_kept", ())
     finally:
         own.close_pool()
         connections["default"] = kept
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_thread_without_signals_gets_the_rows_and_errors_that_the_main_thread_gets() -> None:
+    """Web threads wait in libpq, the main thread in psycopg."""
+    if not hotpath.is_served():
+        pytest.skip("SQLite is served by the ORM")
+    asked: list[tuple[str, Sequence[Any]]] = [
+        ("SELECT $1::text, $2::bytea, $3::timestamptz, $4::uuid", ("é\n", b"\0x", timezone.now(), uuid7())),
+        ("SELECT n, n > 1, n / 2.0 FROM generate_series(1, $1) n", (3,)),
+        ("SELECT $1::int WHERE false", (1,)),
+        ("SELECT 1 / $1::int", (0,)),
+        ("SELECT $1::int", ("none",)),
+        ("SELECT nothing", ()),
+    ]
+    # Many values' types: the oldest of what was prepared makes room, and is prepared again.
+    asked += [(f"SELECT {n} + $1::bigint", (10**k,)) for n in range(KEPT) for k in (1, 9)]
+    asked += asked[:2]
+
+    def answer(statement: str, values: Sequence[Any]) -> Any:
+        try:
+            return statement_execute(statement, values)
+        except DatabaseError as error:
+            return type(error), type(error.__cause__)
+
+    expected = [answer(*one) for one in asked]
+    connections.close_all()
+    with ThreadPoolExecutor(1) as pool:
+        told = list(pool.map(lambda one: answer(*one), asked))
+        pool.submit(connections.close_all).result()
+    assert told == expected
+    assert {one for one in expected if isinstance(one, tuple)} == {
+        (DataError, errors.DivisionByZero),
+        (DataError, errors.InvalidTextRepresentation),
+        (ProgrammingError, errors.UndefinedColumn),
+    }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_thread_whose_server_ended_the_session_says_so_and_goes_on() -> None:
+    if not hotpath.is_served():
+        pytest.skip("SQLite is served by the ORM")
+
+    def told() -> list[Any]:
+        (pid,) = row_read("SELECT pg_backend_pid()", ()) or (0,)
+        with connections["default"].cursor() as cursor:
+            cursor.execute("SELECT 1")
+        return [pid]
+
+    def lost(pid: int) -> Any:
+        try:
+            statement_execute("SELECT 1", ())
+        except OperationalError:
+            connections.close_all()
+            return statement_execute("SELECT 2", ())
+        return None
+
+    with ThreadPoolExecutor(1) as pool:
+        (pid,) = pool.submit(told).result()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
+        assert pool.submit(lost, pid).result() == [(2,)]
+        pool.submit(connections.close_all).result()

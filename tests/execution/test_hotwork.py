@@ -12,13 +12,13 @@ from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
 from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
-from execution.runs import hotpath, hotwork, rights
+from execution.runs import hotpath, rights
+from execution.runs import statements as hotstatements
 from execution.runs.begin import begin_next
 from execution.runs.entries import outcome_entry
 from execution.runs.events import event_add, events_digest
 from execution.runs.finish import run_finish
 from execution.runs.outcomes import success
-from execution.runs.statements import statement_execute
 from execution.runs.worker import queue_work, run_carry_out
 from registry.models import Package
 from security.patterns import patterns_now
@@ -129,14 +129,13 @@ def test_a_run_that_begins_here_costs_three_statements(
     for _ in range(2):  # the token's use is noted, caches are filled
         assert call("fx_count", body=body).json()["success"]
     statements: list[str] = []
-    execute = statement_execute
+    execute = hotstatements._rows
 
-    def counted(statement: str, values: Any) -> Any:
+    def counted(on: Any, statement: str, values: Any) -> Any:
         statements.append(statement.split(maxsplit=1)[0])
-        return execute(statement, values)
+        return execute(on, statement, values)
 
-    for module in (hotpath, hotwork, rights):
-        monkeypatch.setattr(module, "statement_execute", counted)
+    monkeypatch.setattr(hotstatements, "_rows", counted)
     with CaptureQueriesContext(connection) as queries:
         assert call("fx_count", body=body).json()["success"]
     assert len(statements) == 3
@@ -232,14 +231,13 @@ def test_a_run_costs_a_worker_three_statements_and_two_commits(
         make_run(events_count=1)
     patterns_now()  # which each process reads every five seconds
     statements: list[str] = []
-    execute = statement_execute
+    execute = hotstatements._rows
 
-    def counted(statement: str, values: Any) -> Any:
+    def counted(on: Any, statement: str, values: Any) -> Any:
         statements.append(statement)
-        return execute(statement, values)
+        return execute(on, statement, values)
 
-    for module in (hotwork, rights):
-        monkeypatch.setattr(module, "statement_execute", counted)
+    monkeypatch.setattr(hotstatements, "_rows", counted)
     with CaptureQueriesContext(connection) as queries:
         assert queue_work("default") == 5
     # The rights are read once for all five.

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from execution.runs import hotpath, rights
 from execution.runs.epoch import TABLES
-from execution.runs.statements import statement_execute
+from execution.runs.statements import row_read
 from registry.models import Package
 from security.models import Grant, Persona, User
 from security.policy.models import Restriction
@@ -34,9 +34,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     def counted(statement: str, values: Any) -> Any:
         made.append(statement)
-        return statement_execute(statement, values)
+        return row_read(statement, values)
 
-    monkeypatch.setattr(rights, "statement_execute", counted)
+    monkeypatch.setattr(rights, "row_read", counted)
     return made
 
 
