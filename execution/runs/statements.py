@@ -60,8 +60,8 @@ def _rows(on: psycopg.Connection[Any], statement: str, values: Sequence[Any]) ->
 def _rows_at_once(on: psycopg.Connection[Any], statement: str, values: Sequence[Any]) -> list[Row]:
     """By one call of libpq, which waits without Python's lock: a third of what a cursor takes."""
     exchange = Transformer.from_context(on)
-    given = exchange.dump_sequence(values, [PyFormat.AUTO] * len(values))
-    name = _name(on, statement, exchange.types)
+    given: Any = exchange.dump_sequence(values, [PyFormat.AUTO] * len(values))
+    name = _name(on, statement, exchange.types or ())
     result = _checked(on, on.pgconn.exec_prepared(name, given, exchange.formats))
     exchange.set_pgresult(result)
     return exchange.load_rows(0, result.ntuples, tuple)
