@@ -52,6 +52,6 @@ def _may_read(request: HttpRequest) -> bool:
     if settings.METRICS_TOKEN:
         given = request.headers.get("Authorization", "")
         return constant_time_compare(given, f"Bearer {settings.METRICS_TOKEN}")
-    # Behind a proxy every caller seems local; such a hub sets a token.
+    # Behind a proxy every caller may seem local; such a hub sets a token.
     forwarded = any(name in request.headers for name in ("X-Forwarded-For", "Forwarded", "X-Real-IP"))
-    return not forwarded and request.META.get("REMOTE_ADDR") in {"127.0.0.1", "::1"}
+    return not (forwarded or settings.PROXIES) and request.META.get("REMOTE_ADDR") in {"127.0.0.1", "::1"}

@@ -533,7 +533,7 @@ QUEUE_PREFIX = env.text("TOOLHUB_QUEUE_PREFIX", "toolhub.", "Stands before the b
 METRICS_TOKEN = env.text(
     "TOOLHUB_METRICS_TOKEN",
     "",
-    "Bearer token for /metrics; unset: this machine only.",
+    "Bearer token for /metrics; unset: this machine only, and nobody behind a proxy.",
     secret=True,
     shown="unset",
 )

@@ -25,7 +25,7 @@ class InviteForm(ConsoleForm):
 
     username = forms.CharField(max_length=64, help_text="To sign in with. It stays as it is.")
     email = forms.EmailField(
-        label="E-mail", max_length=254, required=False, help_text="For notices of calls that wait."
+        label="E-mail", max_length=254, required=False, help_text="For a mail with the way in, and notices."
     )
     roles = _roles()
 

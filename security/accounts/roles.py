@@ -45,7 +45,8 @@ ROLES = (
     Role("viewer", "sees tools, packages, personas, runs and the audit", _VIEW),
     Role(
         "operator",
-        "as a viewer; repeats, cancels and resolves runs, makes schedules, pauses and switches",
+        "as a viewer; tries tools as personas, repeats, cancels and resolves runs, makes schedules,"
+        " pauses and switches",
         (
             *_VIEW,
             "execution.add_run",

@@ -148,7 +148,10 @@ def _bind(claims: Claims, options: Options, person: User, actor: Actor) -> None:
     except IntegrityError as error:
         taken = Identity.objects.filter(_is(claims)).exclude(person=person).exists()
         if taken:
-            raise Conflict(f"Somebody else here signs in so at {options.label}.") from error
+            raise Conflict(
+                f"Somebody else here signs in so at {options.label}.",
+                suggestions=["Sign in there as yourself, or ask an admin."],
+            ) from error
         raise Denied(
             f"{person.get_username()} is somebody else at {options.label}.", suggestions=_ASK
         ) from error

@@ -72,6 +72,11 @@ def test_what_comes_through_a_proxy_is_not_this_machine(client: Client, header: 
     assert client.get("/metrics", **{header: "127.0.0.1"}).status_code == 404
 
 
+def test_behind_a_named_proxy_nobody_is_this_machine(client: Client, settings: Any) -> None:
+    settings.PROXIES = ["127.0.0.1"]
+    assert client.get("/metrics").status_code == 404
+
+
 @pytest.mark.parametrize(
     ("address", "status"), [("127.0.0.1", 200), ("::1", 200), ("10.0.0.1", 404), ("192.0.2.7", 404)]
 )
