@@ -95,6 +95,8 @@ class Tool(models.Model):
     sanitises = models.BooleanField(default=False, db_default=False)
     # What an admin wants done about arguments that look like attacks; empty: as its contract says.
     content_mode = models.CharField(max_length=6, blank=True, default="", db_default="")
+    # Rules that people added for its calls, whatever the version (registry/rules/services.py).
+    rules = CanonicalJSONField(default=list, db_default=models.Value("[]", models.TextField()))
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -17,6 +17,9 @@ from security.four_eyes import four_eyes_hold
 from security.policy.selectors import PolicyBook
 from security.principals import PersonaPrincipal
 
+# What an admin wants of a tool's calls: approval, sanitised arguments, a mode of content checks, rules.
+Wishes = tuple[bool, bool, str, tuple[Mapping[str, Any], ...]]
+
 
 @dataclass(frozen=True)
 class ResolvedTool:
@@ -31,6 +34,8 @@ class ResolvedTool:
     cleans: bool = False
     # What an admin wants done about arguments that look like attacks; empty: as the contract says.
     content_mode: str = ""
+    # The rules that people added for its calls.
+    rules: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def name(self) -> str:
@@ -101,9 +106,9 @@ def _resolved(row: ToolVersion, persona_id: int) -> ResolvedTool:
     return ResolvedTool(row, _assigned_by(row), policy, *wishes_of(row.tool))
 
 
-def wishes_of(tool: Tool) -> tuple[bool, bool, str]:
+def wishes_of(tool: Tool) -> Wishes:
     """What an admin wants of calls of a tool, as ResolvedTool has it."""
-    return tool.asks_approval, tool.sanitises, tool.content_mode
+    return tool.asks_approval, tool.sanitises, tool.content_mode, tuple(tool.rules)
 
 
 def _versions_for(persona_id: int) -> QuerySet[ToolVersion]:

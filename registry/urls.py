@@ -37,11 +37,14 @@ from registry.releases.views import (
     ReleaseZip,
 )
 from registry.releases.views_overlay import ToolEdit
+from registry.rules.views import ToolRuleRemove, ToolRules
 from registry.views import ToolPage, ToolsList
 
 urlpatterns = [
     path("tools/", ToolsList.as_view(), name="tools"),
     path("tools/<str:name>/", ToolPage.as_view(), name="tool"),
+    path("tools/<str:name>/rules/", ToolRules.as_view(), name="tool_rules"),
+    path("tools/<str:name>/rules/<int:row>/remove/", ToolRuleRemove.as_view(), name="tool_rule_remove"),
     path("tools/<str:name>/edit/", ToolEdit.as_view(), name="tool_edit"),
     path("install/", InstallPage.as_view(), name="install"),
     path("installations/", InstallationsList.as_view(), name="installations"),

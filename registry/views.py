@@ -15,6 +15,7 @@ from registry.curl import curl_line, example_arguments
 from registry.lint.providers import fits_of
 from registry.models import Tool
 from registry.parameters import parameters_of
+from registry.rules.reading import rules_told
 from registry.selectors import tool_assignments, tool_detail, tool_versions, tools_page
 from security.policy.selectors import tool_policy
 from toolhub_sdk.lint.advice import advice_on
@@ -70,6 +71,7 @@ class ToolPage(ConsoleView):
                 "versions": tool_versions(tool),
                 "assignments": tool_assignments(tool),
                 "policy": policy,
+                "rules": rules_told(tool),
                 "pauses": policy.pauses,
                 "curl": curl_line(settings.PUBLIC_URL, tool.name, example_arguments(definition)),
             }

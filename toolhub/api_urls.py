@@ -54,6 +54,7 @@ from registry.releases.api import (
     ReleaseYank,
     ToolOverlay,
 )
+from registry.rules.api import RuleDetail, Rules, RuleTry
 
 urlpatterns = [
     path("capabilities", Capabilities.as_view(), name="api_capabilities"),
@@ -62,6 +63,9 @@ urlpatterns = [
     path("tools", ToolList.as_view(), name="api_tools"),
     path("tools/<str:name>", ToolDetail.as_view(), name="api_tool"),
     path("tools/<str:name>/overlay", ToolOverlay.as_view(), name="api_tool_overlay"),
+    path("tools/<str:name>/rules", Rules.as_view(), name="api_tool_rules"),
+    path("tools/<str:name>/rules/try", RuleTry.as_view(), name="api_tool_rule_try"),
+    path("tools/<str:name>/rules/<int:pk>", RuleDetail.as_view(), name="api_tool_rule"),
     path("tools/<str:name>/versions", ToolVersions.as_view(), name="api_tool_versions"),
     path("tools/<str:name>/schema", ToolSchema.as_view(), name="api_tool_schema"),
     path("tools/<str:name>/execute", ToolExecute.as_view(), name="api_tool_execute"),

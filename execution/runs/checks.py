@@ -16,7 +16,7 @@ from execution.runs.requests import Bounds, CallRequest, bounds_of
 from execution.runs.sanitise import cleaned_words, sanitised
 from registry.config.selectors import settings_check
 from registry.models import ToolVersion
-from registry.rules import rule_values, rules_broken, rules_of
+from registry.rules.judge import Rule, rule_values, rules_broken, rules_of
 from registry.schemas import input_validator, problems_of, problems_of_part
 from registry.selectors import ResolvedTool, call_decide, tool_missing, tool_resolve
 from security.decisions import Check, Decision
@@ -72,7 +72,7 @@ def call_check(
         if not request.hook:
             _arguments_check(version, request, open_arguments)
         if not (open_arguments or request.hook):
-            _values_check(version, principal, request)
+            _values_check(found, principal, request)
         bounds = bounds_of(version, request, principal.standing)
         settings_check(version)
         callback_check(principal.persona_id, request.callback_url)
@@ -175,8 +175,9 @@ def _arguments_check(version: ToolVersion, request: CallRequest, open_arguments:
         )
 
 
-def _values_check(version: ToolVersion, principal: PersonaPrincipal, request: CallRequest) -> None:
-    """What only tools have that declare it: a schema for the context, where it is known, and rules."""
+def _values_check(found: ResolvedTool, principal: PersonaPrincipal, request: CallRequest) -> None:
+    """What few tools have: a schema for the context, where it is known, and rules."""
+    version = found.version
     if is_dynamic(version):
         # Where it is not known, the worker has the tool make it, and holds the arguments to it.
         kept = schema_kept(version, principal.persona_id, request.recorded())
@@ -186,14 +187,13 @@ def _values_check(version: ToolVersion, principal: PersonaPrincipal, request: Ca
                 code="INVALID_ARGUMENTS",
                 errors=problems,
             )
-    if rules := rules_of(version.definition):
+    if rules := (*rules_of(version.definition), *found.rules):
         _rules_check(rules, principal, request)
 
 
-def _rules_check(
-    rules: Sequence[Mapping[str, Any]], principal: PersonaPrincipal, request: CallRequest
-) -> None:
-    values = rule_values(request.arguments, request.context, request.context_data, principal.persona)
+def _rules_check(rules: Sequence[Rule], principal: PersonaPrincipal, request: CallRequest) -> None:
+    who = principal.persona, principal.standing.tier
+    values = rule_values(request.arguments, request.context, request.context_data, *who)
     broken = rules_broken(rules, values)
     if broken:
         expressions = [{"rule": number, "expression": rules[number]["expression"]} for number, _ in broken]

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from execution.runs.statements import row_read
 from registry.models import ToolVersion
-from registry.selectors import ResolvedTool
+from registry.selectors import ResolvedTool, Wishes
 from security.facts import FlagFact, GrantFact, Policy, Standing
 from security.policy.selectors import grants_by_tier, limit_read, restrictions_read
 from security.principals import PersonaPrincipal
@@ -45,7 +45,7 @@ SELECT v.id, v.state, v.state_reason, k.name,
            AND (l.persona_id = $1 OR l.tier_id = s.tier_id
                 OR (l.persona_id IS NULL AND l.tier_id IS NULL))),
        COALESCE(s.isolation, ''), i.name, i.capabilities, i.flags, f.name, f.state,
-       o.asks_approval, o.sanitises, o.content_mode
+       o.asks_approval, o.sanitises, o.content_mode, o.rules
   FROM registry_tool o
   JOIN registry_package k ON k.id = o.package_id
   LEFT JOIN registry_toolversion v ON v.id = o.active_id
@@ -66,7 +66,7 @@ class Rights:
     grants: tuple[GrantFact, ...]
     standing: Standing
     policy: Policy
-    wishes: tuple[bool, bool, str]
+    wishes: Wishes
 
     def principal(self, who: Who) -> PersonaPrincipal:
         """Who calls, with its grants and standing."""
@@ -108,7 +108,7 @@ def _read(persona_id: int, tool: str) -> Rights | None:
     if row is None:
         return None
     version_id, state, reason, package, by_tool, by_package, *granted, restrictions, limits = row[:12]
-    isolation, tier, tier_capabilities, tier_flags, flag, flag_state, *wishes = row[12:]
+    isolation, tier, tier_capabilities, tier_flags, flag, flag_state, asks, sanitises, mode, rules = row[12:]
     grants = grants_read(*granted)
     standing = Standing(isolation=isolation)
     if tier is not None:
@@ -124,5 +124,5 @@ def _read(persona_id: int, tool: str) -> Rights | None:
             flag=FlagFact(flag, flag_state) if flag else None,
             limits=tuple(limit_read(*limit) for limit in limits or ()),
         ),
-        wishes=(wishes[0], wishes[1], wishes[2]),
+        wishes=(asks, sanitises, mode, tuple(json.loads(rules))),
     )

@@ -30,6 +30,7 @@ from registry.releases.selectors import (
     releases_of,
 )
 from registry.releases.uninstall import package_uninstall
+from registry.rules.reading import stranded_words
 from security.models import User
 from security.people import person_of
 
@@ -140,7 +141,7 @@ class ReleaseActivate(QuestionView):
         warned = release.tool_versions.filter(state=VersionState.DEPRECATED).first()
         if warned is not None:
             touched.append(f"It is deprecated, and its callers are warned: {warned.state_reason}")
-        touched += affected_by(package).in_words()
+        touched += [*stranded_words(release), *affected_by(package).in_words()]
         back = reverse("package", args=[name])
         older = package.active is not None and release.pk < package.active.pk
         act = "Roll back" if older else "Put it in use"

@@ -131,6 +131,7 @@ FIXED = (
     "/tools/calculate/",
     "/tools/current_time/",
     "/tools/calculate/try/",
+    "/tools/calculate/rules/",
     "/personas/",
     "/personas/?q=nobody+has+this+name",
     "/personas/new/",

@@ -22,6 +22,7 @@ from registry.releases.overlay import tool_overlay_edit
 from execution.schedules.services import schedule_create
 from security.models import Persona, User
 from security.policy.services import restriction_create
+from registry.rules.services import rule_add
 from security.services import grant_create, persona_create
 bad = sys.stdin.read()
 admin, demo = User.objects.get(username="admin"), Persona.objects.get(name="demo")
@@ -30,6 +31,7 @@ grant_create(by=admin, persona=demo, capability="file:read", reason=bad)
 restriction_create(by=admin, persona=demo, capability="file:delete", reason=bad)
 tool_overlay_edit(by=admin, tool=Tool.objects.get(name="hash"), overlay={"tags": [bad[:40]], "documentation": bad, "notes": bad})
 plan = {"tool": "echo", "arguments": {"text": bad}, "cron": "0 9 * * *", "time_zone": "UTC"}
+rule_add(by=admin, tool=Tool.objects.get(name="hash"), expression="true", message=bad[:500])
 schedule_create(by=admin, name=bad[:80], persona=demo, **plan)
 """
 PAGES = (
@@ -44,6 +46,7 @@ PAGES = (
 )
 PAGES += (
     "/tools/hash/edit/",
+    "/tools/hash/rules/",
     "/schedules/",
     "/audit/",
     "/simulator/?persona=demo&tool=echo",

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from audit.models import Event
 from execution.models import Run
 from registry.expressions import expression_problems
-from registry.rules import rule_values, rules_broken
+from registry.rules.judge import rule_values, rules_broken
 from tests.execution.operations.conftest import operate
 from tests.installations.conftest import fetch, install
 from tests.installations.packages import tool as greet_tool

@@ -21,7 +21,8 @@ from execution.schedules.services import schedule_create
 from registry.installations.services import installation_start
 from registry.installations.source_form import Source
 from registry.installations.sources.git_credentials import SCOPE as GIT
-from registry.models import Assignment, Release
+from registry.models import Assignment, Release, Tool
+from registry.rules.services import rule_add
 from security.models import Persona, Secret, User
 from security.patterns import pattern_add
 from security.policy.limits import limit_create
@@ -193,6 +194,8 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
     secret = Secret.objects.create(scope=GIT, name="https://git.example.org", sealed="x", set_by="admin")
     mine = Assignment.objects.filter(persona=owner).latest("pk")
     pattern = pattern_add(by=admin, name="Keys", pattern="key-[0-9]+")
+    tool = Tool.objects.get(name="fx_context")
+    rule_of_tool = rule_add(by=admin, tool=tool, expression="true", message="Never.")["id"]
     place = Place(owner.pk, "s1", "l1")
     memory_put(by=SYSTEM, place=place, scope="working", key="k", value=1)
     return {
@@ -213,7 +216,7 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
             "key": "k",
             "rest": "x",
         },
-        "api/v1/tools/": {"name": "fx_context"},
+        "api/v1/tools/": {"name": "fx_context", "pk": rule_of_tool},
         "api/v1/packages/": {"name": "keeper"},
         "api/v1/tiers/": {"name": "gold"},
         "api/v1/flags/": {"name": "beta"},
@@ -229,7 +232,7 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
         "api/v1/approvals/": {"pk": asked.pk},
         "api/v1/runs/": {"name": "report.txt"},
         "api/docs/": {"name": "flags_list"},
-        "tools/": {"name": "fx_context"},
+        "tools/": {"name": "fx_context", "row": rule_of_tool},
         "installations/": {"pk": installation.pk},
         "packages/": {"name": "keeper", "version": "1.0.0"},
         "settings/secrets/": {"row": secret.pk},

@@ -1,7 +1,7 @@
-"""The rules that a tool's contract lays down for its calls beyond their schema: CEL, judged at the accept.
+"""The rules for a tool's calls beyond their schema: CEL, judged at the accept.
 
-A rule sees `arguments`, `context` (the ids and `project`), `context_data` and `persona`. One that cannot be
-judged is not kept.
+A rule of the contract sees `arguments`, `context` (the ids and `project`), `context_data` and `persona`; one
+that people added sees the persona's `tier`, too. One that cannot be judged is not kept.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,16 @@ from core.cel import ConditionFailed, cel_holds
 from toolhub_sdk.package import CONTRACT
 
 IDS = ("session_id", "task_id", "loop_id", "agent_id", "user_id")
+Rule = Mapping[str, Any]
 
 
-def rules_of(definition: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The rules of a tool; most have none."""
-    found: Sequence[Mapping[str, Any]] = definition.get("_meta", {}).get(CONTRACT, {}).get("validators", ())
+def rules_of(definition: Mapping[str, Any]) -> Sequence[Rule]:
+    """The rules of a tool's contract; most have none."""
+    found: Sequence[Rule] = definition.get("_meta", {}).get(CONTRACT, {}).get("validators", ())
     return found
 
 
-def rules_broken(
-    rules: Sequence[Mapping[str, Any]], values: Mapping[str, Any]
-) -> list[tuple[int, dict[str, str]]]:
+def rules_broken(rules: Sequence[Rule], values: Mapping[str, Any]) -> list[tuple[int, dict[str, str]]]:
     """The rules that do not hold, by number, each with `{pointer, message}` into the arguments."""
     broken = []
     for number, rule in enumerate(rules):
@@ -36,7 +35,11 @@ def rules_broken(
 
 
 def rule_values(
-    arguments: Mapping[str, Any], context: Mapping[str, Any], context_data: Mapping[str, Any], persona: str
+    arguments: Mapping[str, Any],
+    context: Mapping[str, Any],
+    context_data: Mapping[str, Any],
+    persona: str,
+    tier: str = "",
 ) -> dict[str, Any]:
     """What rules are judged by; ids that the caller left out are `default`, as for the tool."""
     return {
@@ -44,4 +47,5 @@ def rule_values(
         "context": {**dict.fromkeys(IDS, "default"), "project": None, **context},
         "context_data": context_data,
         "persona": persona,
+        "tier": tier,
     }
