@@ -24,10 +24,10 @@ from tests.execution.fixtures import fx, make_run
 from tests.processes import Processes
 from tests.sandbox.conftest import Run as RunCode
 from tests.sandbox.packages import publish, tool_of
-from tests.workers.conftest import hub
+from tests.workers.conftest import hub, standing
 
 pytestmark = pytest.mark.sandbox
-__all__ = ["fx", "hub", "make_run"]
+__all__ = ["fx", "hub", "make_run", "standing"]
 LEAVES = """
 import os, sys
 os.mkdir("artefacts")

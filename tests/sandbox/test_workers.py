@@ -12,13 +12,13 @@ from audit.models import Event
 from execution.models import Attempt, Run, Status
 from registry.services import assignment_create
 from security.models import Persona, User
-from tests.processes import Processes, wait_for
+from tests.processes import wait_for
 from tests.sandbox.conftest import processes_with
 from tests.sandbox.packages import box_publish, net_publish
-from tests.workers.conftest import hub
+from tests.workers.conftest import standing, worker
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.broker, pytest.mark.timeout(180)]
-__all__ = ["hub"]
+__all__ = ["standing", "worker"]
 Call = Callable[..., Any]
 Ask = Callable[..., Any]
 
@@ -49,9 +49,8 @@ def began(call: Call, tool: str, arguments: Any) -> str:
 
 
 def test_a_tool_from_outside_is_carried_out_by_a_worker_in_the_sandbox(
-    hub: Processes, box: None, call: Call, ask: Ask
+    worker: None, box: None, call: Call, ask: Ask
 ) -> None:
-    hub.worker()
     answer = call("box_parts", {"count": 2}, HTTP_PREFER="wait=60").json()
     metadata = answer["metadata"]
     assert (answer["success"], answer["data"], metadata["sandbox"]) == (True, 2, "isolated")
@@ -68,10 +67,9 @@ def test_a_tool_from_outside_is_carried_out_by_a_worker_in_the_sandbox(
 
 
 def test_the_hosts_that_a_tool_asked_for_stand_in_its_run(
-    hub: Processes, admin: User, persona: Persona, call: Call, ask: Ask, client: Client
+    worker: None, admin: User, persona: Persona, call: Call, ask: Ask, client: Client
 ) -> None:
     assignment_create(by=admin, persona=persona, package=net_publish(["api.example.org:443"]))
-    hub.worker()
     answer = call("net_get", {"urls": ["http://127.0.0.1:9/secret"]}, HTTP_PREFER="wait=60").json()
     assert answer["data"][0][0] == 403, answer
     host = {"host": "127.0.0.1", "port": 9, "allowed": False, "why": "not in network.allow"}
@@ -88,9 +86,8 @@ def test_the_hosts_that_a_tool_asked_for_stand_in_its_run(
 
 
 def test_parts_can_be_read_while_the_tool_works_and_a_cancel_reaches_it(
-    hub: Processes, box: None, call: Call, ask: Ask
+    worker: None, box: None, call: Call, ask: Ask
 ) -> None:
-    hub.worker()
     run = began(call, "box_wait", {})
     assert Run.objects.get(pk=run).status == Status.RUNNING
     assert ask("POST", f"{run}/cancel") == {"cancelled": True}
@@ -101,9 +98,8 @@ def test_parts_can_be_read_while_the_tool_works_and_a_cancel_reaches_it(
 
 
 def test_a_tool_that_left_its_session_is_gone_with_its_run(
-    hub: Processes, box: None, call: Call, ask: Ask
+    worker: None, box: None, call: Call, ask: Ask
 ) -> None:
-    hub.worker()
     mark = f"mark-{time.monotonic_ns()}"
     run = began(call, "box_leave", {"mark": mark})
     wait_for(lambda: processes_with(mark))
@@ -112,8 +108,7 @@ def test_a_tool_that_left_its_session_is_gone_with_its_run(
     assert not processes_with(mark)
 
 
-def test_a_tool_that_dies_of_its_bounds_harms_no_worker(hub: Processes, box: None, call: Call) -> None:
-    hub.worker()
+def test_a_tool_that_dies_of_its_bounds_harms_no_worker(worker: None, box: None, call: Call) -> None:
     workers = set()
     for how in ("grow", "disk", "die", "print"):
         answer = call("box_fail", {"how": how}, HTTP_PREFER="wait=60").json()

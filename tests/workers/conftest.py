@@ -11,7 +11,7 @@ from celery import current_app
 from django.conf import settings
 
 from tests.execution.fixtures import fx
-from tests.processes import Processes, running
+from tests.processes import Processes, environment, running
 from toolhub.celery_config import QUEUES
 
 __all__ = ["fx"]
@@ -28,9 +28,35 @@ def queues_purge() -> dict[str, int]:
     return {name: count for name, count in lost.items() if count}
 
 
+@pytest.fixture(scope="module")
+def standing() -> Iterator[list[Processes]]:
+    """The worker that tests of a module share, while it lives."""
+    started: list[Processes] = []
+    yield started
+    for processes in started:
+        processes.end_all()
+
+
 @pytest.fixture
-def hub(transactional_db: None) -> Iterator[Processes]:
-    """Processes of a hub with leases of 3 s, and no bell from an earlier test."""
+def worker(transactional_db: None, standing: list[Processes]) -> None:
+    """A worker that carries out one run at a time, shared with other tests, and no bell from an earlier test."""
+    queues_purge()
+    if not standing:
+        standing.append(Processes(environment()))
+        standing[0].worker()
+
+
+@pytest.fixture
+def beside(worker: None) -> Iterator[Processes]:
+    """Processes beside the shared worker."""
+    yield from running()
+
+
+@pytest.fixture
+def hub(transactional_db: None, standing: list[Processes]) -> Iterator[Processes]:
+    """Processes of a hub with leases of 3 s; there are no others, and no bell from an earlier test."""
+    while standing:
+        standing.pop().end_all()
     queues_purge()
     yield from running()
 

@@ -20,11 +20,10 @@ COUNT = {"type": "state_change", "description": "Count.", "state": "n", "change"
 
 
 def test_a_caller_waits_on_through_retries_that_began_in_its_web_process(
-    hub: Processes, declare: Declare, call: Call, tmp_path: Path
+    beside: Processes, declare: Declare, call: Call, tmp_path: Path
 ) -> None:
     declare("fx_fail", retry={"maxRetries": 2, "backoff": {"type": "fixed", "delay": 200}}, effects=[COUNT])
-    hub.worker()
-    hub.steward()
+    beside.steward()
     answer = call("fx_fail", {"file": str(tmp_path / "trace"), "times": 2}, HTTP_PREFER="wait=60")
     assert answer.status_code == 200, answer.content
     told = answer.json()
@@ -35,11 +34,10 @@ def test_a_caller_waits_on_through_retries_that_began_in_its_web_process(
 
 
 def test_a_cancel_ends_a_long_wait_within_two_seconds(
-    hub: Processes, declare: Declare, call: Call, client: Client, token_text: str, tmp_path: Path
+    beside: Processes, declare: Declare, call: Call, client: Client, token_text: str, tmp_path: Path
 ) -> None:
     declare("fx_fail", retry={"maxRetries": 2, "backoff": {"type": "fixed", "delay": 30_000}})
-    hub.worker()
-    hub.steward()
+    beside.steward()
     run_id = call("fx_fail", {"file": str(tmp_path / "f")}, HTTP_PREFER="respond-async").json()["metadata"][
         "run_id"
     ]
@@ -52,16 +50,15 @@ def test_a_cancel_ends_a_long_wait_within_two_seconds(
     assert (read["metadata"]["status"], time.monotonic() - asked < 2) == ("cancelled", True)
 
 
-def test_a_caller_waits_on_for_the_fallback(hub: Processes, declare: Declare, call: Call) -> None:
+def test_a_caller_waits_on_for_the_fallback(beside: Processes, declare: Declare, call: Call) -> None:
     declare("fx_boom", recovery={"type": "fallback", "fallbackTool": "fx_context"})
-    hub.worker()
-    hub.steward()
+    beside.steward()
     answer = call("fx_boom", {}, HTTP_PREFER="wait=60")
     assert (answer.status_code, answer.json()["data"]["tool"]) == (200, "fx_context")
     assert answer.json()["metadata"]["recovery"]["run_id"] == str(Run.objects.get(depth=1).pk)
 
 
-def test_a_cascade_is_carried_out_by_a_worker(hub: Processes, declare: Declare, call: Call) -> None:
+def test_a_cascade_is_carried_out_by_a_worker(worker: None, declare: Declare, call: Call) -> None:
     """No steward runs: the child's own bell brings it to the worker."""
     cascade = {
         "type": "cascade",
@@ -70,7 +67,6 @@ def test_a_cascade_is_carried_out_by_a_worker(hub: Processes, declare: Declare, 
         "arguments": {"value": "result"},
     }
     declare("fx_echo", effects=[cascade])
-    hub.worker()
     assert call("fx_echo", {"value": "ab"}).json()["success"] is True
     wait_for(lambda: Run.objects.filter(parent__isnull=False, status=Status.COMPLETED).exists(), 60)
     assert Run.objects.get(parent__isnull=False).result == {"value": "ab", "length": 2}

@@ -50,11 +50,10 @@ def one_outcome_each(count: int) -> None:
 
 
 def test_the_bell_alone_brings_a_run_to_a_worker_and_its_finish_wakes_the_caller(
-    hub: Processes, fx: Package, call: Call, outcome: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    worker: None, fx: Package, call: Call, outcome: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No steward runs. That callers look for themselves now and then is switched off: only the wake-up counts."""
     monkeypatch.setattr(waiters, "LOOK_S", 100.0)
-    hub.worker()
     answer = outcome(accept(call, "fx_echo", {"value": [1]}))
     assert (answer["success"], answer["data"]) == (True, [1])
     world = tmp_path / "world"
@@ -67,18 +66,16 @@ def test_the_bell_alone_brings_a_run_to_a_worker_and_its_finish_wakes_the_caller
 
 
 def test_a_tool_that_takes_too_long_in_a_worker_is_a_timeout_in_time(
-    hub: Processes, fx: Package, call: Call, outcome: Any
+    worker: None, fx: Package, call: Call, outcome: Any
 ) -> None:
-    hub.worker()
     answer = outcome(accept(call, "fx_sleep", {"seconds": 60}, limits={"timeoutMs": 500}))
     assert (answer["error"]["code"], answer["metadata"]["status"]) == ("TIMEOUT", "timeout")
     assert 500 <= answer["metadata"]["duration_ms"] < 2000
 
 
 def test_a_run_that_works_is_cancelled_by_its_caller(
-    hub: Processes, fx: Package, call: Call, outcome: Any, began: MakeBegan, client: Client, token_text: str
+    worker: None, fx: Package, call: Call, outcome: Any, began: MakeBegan, client: Client, token_text: str
 ) -> None:
-    hub.worker()
     fifo = began("fifo")
     run_id = accept(call, "fx_slow", {"fifo": fifo.path, "seconds": 60})
     fifo.wait()
