@@ -50,6 +50,13 @@ def method_not_allowed(request: HttpRequest, allowed: Iterable[str]) -> HttpResp
     return answer
 
 
+def too_many(request: HttpRequest) -> HttpResponse:
+    """429: tries to sign in are counted, of one address and of one name."""
+    answer = _page(request, 429, "Too many tries", "Wait a minute, then try again.")
+    answer["Retry-After"] = "60"
+    return answer
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """500: a mistake of the hub. The page needs neither database nor session."""
     if _for_machines(request):

@@ -19,12 +19,15 @@ from urllib.parse import parse_qs, unquote_plus, urlencode, urlsplit
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from jwt.algorithms import RSAAlgorithm
+from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 CLIENT, SECRET = "toolhub", "a secret: with + and %"
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+EC_KEY, ED_KEY = ec.generate_private_key(ec.SECP256R1()), ed25519.Ed25519PrivateKey.generate()
+KEYS = {"RS256": KEY, "RS512": KEY, "PS256": KEY, "ES256": EC_KEY, "EdDSA": ED_KEY}
+KIDS = {KEY: "k1", EC_KEY: "k2", ED_KEY: "k3"}
 OTHER_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 Claims = dict[str, Any]
 
@@ -33,8 +36,18 @@ def honest(claims: Claims) -> Claims:
     return claims
 
 
+def public_keys() -> list[Claims]:
+    """As a key set has them, and one of a kind that nobody knows yet."""
+    kinds = {KEY: RSAAlgorithm, EC_KEY: ECAlgorithm, ED_KEY: OKPAlgorithm}
+    known = [
+        {**json.loads(kind.to_jwk(key.public_key())), "kid": KIDS[key], "use": "sig"}
+        for key, kind in kinds.items()
+    ]
+    return [{"kty": "AKP", "kid": "k9", "alg": "ML-DSA-44", "pub": "x"}, *known]
+
+
 def signed(claims: Claims, key: Any = KEY, algorithm: str = "RS256") -> str:
-    return jwt.encode(claims, key, algorithm=algorithm, headers={"kid": "k1"})
+    return jwt.encode(claims, key, algorithm=algorithm, headers={"kid": KIDS.get(key, "k1")})
 
 
 def signed_by_public_key(claims: Claims) -> str:
@@ -111,8 +124,7 @@ def _handler(of: Callable[[], Provider]) -> type[BaseHTTPRequestHandler]:
                 case "/.well-known/openid-configuration":
                     self.say(200, provider.discovery())
                 case "/keys":
-                    public = json.loads(RSAAlgorithm.to_jwk(KEY.public_key()))
-                    self.say(200, {"keys": [{**public, "kid": "k1", "use": "sig", "alg": "RS256"}]})
+                    self.say(200, {"keys": public_keys()})
                 case "/userinfo" if self.headers["Authorization"] == "Bearer access":
                     self.say(200, {"sub": provider.person["sub"], **provider.elsewhere})
                 case "/authorize":

@@ -20,6 +20,7 @@ from security.models import Identity, User
 from security.oidc.options import Options
 from tests.identity_provider import (
     CLIENT,
+    KEYS,
     OTHER_KEY,
     SECRET,
     Provider,
@@ -159,6 +160,13 @@ def test_a_forged_id_token_lets_nobody_in(viewer: User, provider: Provider, name
     assert word in told
     assert who(client) == ""
     assert not Event.objects.filter(kind="person.signed_in").exists()
+
+
+@pytest.mark.parametrize("algorithm", ["RS512", "PS256", "ES256", "EdDSA"])
+def test_tokens_are_read_as_providers_sign_them(viewer: User, provider: Provider, algorithm: str) -> None:
+    linked(viewer, provider)
+    provider.sign = lambda claims: signed(claims, KEYS[algorithm], algorithm)
+    assert through(Client())["Location"] == "/"
 
 
 def test_a_state_is_good_once_in_its_own_browser_with_its_own_code(viewer: User, provider: Provider) -> None:
@@ -341,7 +349,7 @@ def test_without_passwords_only_who_stands_above_all_roles_has_one(
 
 def test_the_settings_say_how_and_whether_it_answers(eyes: Client, options: Any, provider: Provider) -> None:
     page = eyes.get("/settings/sign-in/").content.decode()
-    assert "It answers, and signs with 1 key." in page
+    assert "It answers, and signs with 4 keys." in page
     assert "http://testserver/sign-in/provider/done/" in page
     assert SECRET not in page
     options(issuer=f"{provider.issuer}/")
