@@ -60,6 +60,18 @@ class Invitation(models.Model):
         return f"invitation of {self.person_id}"
 
 
+class Notice(models.Model):
+    """A mail that tells a person what changed about the way they sign in."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    text = models.CharField(max_length=300)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.text
+
+
 class Persona(models.Model):
     """The identity under which agents act."""
 

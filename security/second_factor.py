@@ -13,6 +13,7 @@ from django.db.models.signals import post_save
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied
+from security.accounts.notices import notice_owe
 from security.accounts.sessions import sessions_end
 from security.models import User
 from security.permissions import actor_of, require
@@ -55,6 +56,7 @@ def second_factor_remove(*, by: User, person: User) -> None:
             raise Conflict(f"{person.get_username()} has no second factor.")
         record(_entry("person.second_factor_removed", actor_of(by), person))
         sessions_end(person, by=by, why="the second factor was taken away")
+        notice_owe(person, f"{by.get_username()} took the second factor of your account away.")
 
 
 def second_factors_reseal() -> tuple[int, list[str]]:
@@ -91,6 +93,7 @@ def _added(instance: Authenticator, created: bool, **_: Any) -> None:
 def _others_end(person: User, authenticator: Authenticator) -> None:
     """Whoever signed in before the ways to sign in changed does so again; not who changes them."""
     if authenticator.type == Authenticator.Type.TOTP:
+        notice_owe(person, "a second factor was added to your account, or taken from it.")
         sessions_end(person, by=person, why="the second factor changed", keep=context.request)
 
 

@@ -15,6 +15,7 @@ from core.errors import Conflict
 from core.outbox.kinds import Mail, Try, Undeliverable
 from core.outbox.models import Delivery
 from core.outbox.services import MAIL, delivery_add
+from security.accounts.notices import notice_owe
 from security.accounts.services import ADD, may_touch
 from security.models import Invitation, User
 from security.oidc.options import options_now
@@ -37,6 +38,10 @@ def invitation_show(*, by: User, person: User) -> str:
     _check(by, person)
     with transaction.atomic():
         record(_entry("person.link_made", by, person))
+        if person.has_usable_password():
+            notice_owe(
+                person, f"{by.get_username()} made an address at which your password can be chosen anew."
+            )
     return address_of(person)
 
 

@@ -15,6 +15,7 @@ from django.urls import reverse_lazy
 from audit.ledger import Entry, record
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from security.accounts.notices import notice_owe
 from security.accounts.roles import ROLES
 from security.accounts.sessions import device_words, session_end, sessions_end, sessions_of
 from security.models import Token, User
@@ -62,6 +63,7 @@ class Invitation(PasswordResetConfirmView):
                     {"person": person.get_username()},
                 )
             )
+            notice_owe(person, "a password was chosen at an address that was made for you.")
         messages.success(self.request, "The password is kept. Sign in with it.")
         return response
 

@@ -10,6 +10,7 @@ from django.db.models import Q
 from audit.ledger import Entry, record
 from core.actors import SYSTEM, Actor
 from core.errors import Conflict, Denied
+from security.accounts.notices import notice_owe
 from security.accounts.services import CHANGE, person_roles_follow
 from security.models import Identity, User
 from security.oidc.claims import Claims
@@ -94,6 +95,7 @@ def identity_unlink(*, by: User, person: User) -> None:
             raise Conflict(f"{person.get_username()} does not sign in at a provider.")
         said = {"person": person.get_username()}
         record(Entry("person.identity_unlinked", actor_of(by), "person", str(person.pk), said))
+        notice_owe(person, "your account is not linked to the provider any more at which you signed in.")
 
 
 def _is(claims: Claims) -> Q:
@@ -145,6 +147,9 @@ def _bind(claims: Claims, options: Options, person: User, actor: Actor) -> None:
             Identity.objects.create(person=person, issuer=claims.issuer, subject=claims.subject)
             said = {"person": person.get_username(), "provider": options.label, "subject": claims.subject}
             record(Entry("person.identity_linked", actor, "person", str(person.pk), said))
+            notice_owe(
+                person, f"your account was linked to {options.label}: who you are there can sign in as you."
+            )
     except IntegrityError as error:
         taken = Identity.objects.filter(_is(claims)).exclude(person=person).exists()
         if taken:

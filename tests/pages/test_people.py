@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import Group
 from django.test import Client
@@ -26,6 +27,7 @@ from security.accounts.services import (
 )
 from security.accounts.sessions import device_words
 from security.models import Persona, Token, User
+from security.second_factor import second_factor_remove
 from security.services import token_create
 from tests.mail import Post, deliver, post
 
@@ -89,6 +91,30 @@ def test_a_mail_is_sent_anew_and_never_to_who_has_left(admin: User, eyes: Client
     assert deliver() == 1
     assert post.got == []
     assert "was not sent: the person has left" in eyes.get("/people/bo/").content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_person_hears_of_each_change_of_the_way_they_sign_in(admin: User, viewer: User, post: Post) -> None:
+    User.objects.filter(pk=viewer.pk).update(email="viewer@example.org")
+    viewer.refresh_from_db()
+    invitation_show(by=admin, person=viewer)
+    client = signed_in("viewer")
+    new = {"password1": PASSWORD, "password2": PASSWORD}
+    client.post("/account/password/", {"oldpassword": "correct horse battery", **new})
+    Authenticator.objects.create(user=viewer, type="totp", data={"secret": "x"})
+    second_factor_remove(by=admin, person=viewer)
+    deliver()
+    assert {to for [to], _ in post.got} == {"viewer@example.org"}
+    texts = [str(mail.get_payload()) for _, mail in post.got]
+    for part in (
+        "admin made an address at which your password can be chosen anew",
+        "viewer, your password was changed",
+        "a second factor was added",
+        "admin took the second factor of your account away",
+    ):
+        assert sum(part in text for text in texts) == 1, part
+    assert all("/account/" in text and PASSWORD not in text for text in texts)
+    assert Event.objects.filter(kind="person.password_changed").count() == 1
 
 
 def test_without_mail_or_an_address_nothing_is_owed(admin: User, settings: Any) -> None:
