@@ -495,6 +495,24 @@ SESSION_FOLDER_BYTES = env.integer(
     least=1024,
     most=1024**4,
 )
+CGROUP = env.text(
+    "TOOLHUB_CGROUP",
+    "",
+    "A folder of control groups (version 2) that is the workers'; each run gets a group in it. off: none. "
+    "Empty: what systemd delegated, if it did.",
+)
+SANDBOX_CPUS = env.integer(
+    "TOOLHUB_SANDBOX_CPUS",
+    0,
+    "Cores that one run may use at a time, where runs have control groups; 0 for all.",
+    least=0,
+    most=1024,
+)
+NPM_REGISTRY = env.text(
+    "TOOLHUB_NPM_REGISTRY",
+    "",
+    "Where Node packages of tools come from, an address of http or https; empty: where npm itself gets them.",
+)
 SANDBOX_WARM = env.integer(
     "TOOLHUB_SANDBOX_WARM",
     2,

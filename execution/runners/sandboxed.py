@@ -75,7 +75,8 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
     try:
         release = call.version.release
         admission_check(call.tool, call.version.declared)
-        level = level_choose(minimum_level(call), reviewed=release.is_reviewed)
+        why = "which a tool that reaches hosts needs" if network_of(call) else ""
+        level = level_choose(minimum_level(call), reviewed=release.is_reviewed, why=why)
         program, folder = _prepared(call, prepare)
         limits = limits_of(call)
         named = mounts_of(call)
@@ -97,7 +98,8 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
         done = perform(launch, call.cancelled, on_output, proc=probe(level).proc)
     except ToolHubError as error:
         return refused(call, error)
-    held = {"level": level.value, "filter": done.filter_hash, "limits": limits.as_dict()}
+    held: dict[str, Any] = {"level": level.value, "filter": done.filter_hash, "limits": limits.as_dict()}
+    held["cgroup"] = list(done.cgroup)
     return held_outcome(call, done, limits, started_at, judge, held)
 
 

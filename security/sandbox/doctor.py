@@ -10,6 +10,7 @@ from django.conf import settings
 
 from core.errors import ToolHubError
 from security.sandbox.abilities import Ability, abilities
+from security.sandbox.cgroups import delegation
 from security.sandbox.folders import Folder, folders
 from security.sandbox.landlock import landlock_version
 from security.sandbox.levels import MINIMA, Level
@@ -74,8 +75,16 @@ def _facts() -> dict[str, str]:
         "worker's user": _user(),
         "process level": "on, for reviewed releases" if settings.SANDBOX_PROCESS else "off",
         "folders": _folders(),
-        "cgroups": "not used; memory and processor time are added up over a run's processes",
+        "cgroups": _cgroups(),
     }
+
+
+def _cgroups() -> str:
+    found = delegation()
+    if found.folder is None:
+        return f"not used ({found.why}); memory and processor time are added up over a run's processes"
+    held = ", ".join(found.controllers) or "no controller, only the end of a run"
+    return f"each run has a group of its own: {held}"
 
 
 def _version(program: str | None) -> str:

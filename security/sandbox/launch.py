@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from security.sandbox.gate import Reached
+from security.sandbox.gate import BYTES_MOST, Reached
 from security.sandbox.levels import Level
 
 MIB = 1 << 20
@@ -63,8 +63,9 @@ class Launch:
     all that the program sees. `secrets`, unless they are None, come to it with its input, on descriptor 3,
     which TOOLHUB_SECRETS_FD then names. `prepare` is Python that may run once in a process that serves many
     calls, before the code that `argv` has after "-c": the hub's code only. `network` lists the `host:port`
-    that it may reach, through an HTTP proxy at gate_place.ADDRESS; only for the level isolated. `goodbye`
-    gives a program that waits for its input, and is not wanted any more, a second to end by itself.
+    that it may reach, through an HTTP proxy at gate_place.ADDRESS that passes `network_bytes`; only for the
+    level isolated. `goodbye` gives a program that waits for its input, and is not wanted any more, a second
+    to end by itself.
     """
 
     argv: Sequence[str]
@@ -77,6 +78,7 @@ class Launch:
     secrets: bytes | None = field(default=None, repr=False)
     prepare: str = ""
     network: Sequence[str] = ()
+    network_bytes: int = BYTES_MOST
     goodbye: bool = False
 
     def __post_init__(self) -> None:
@@ -98,10 +100,13 @@ class Finished:
     `exit_code` is None where the run was ended; for a signal it is negative, or 128 and its number as
     bubblewrap says it.
 
-    `resources` are `cpu_ms`, `max_memory_bytes` and `disk_bytes`; `duration_ms` counts from the program's
-    start. `asked` is true when it was told to stop, also if it then ended by itself; `parked` when it ended
-    before it had its input; `reached` the hosts that it asked for. `files` are those that it left
-    for its caller, `skipped` those that were not taken, with the reason.
+    `cgroup` says what its control group held (cpu, kill, memory, pids); it is empty without one.
+
+    `resources` are `cpu_ms`, `max_memory_bytes`, `disk_bytes` and, with a control group, `cgroup_bytes`: the
+    kernel's peak for it, files in memory among them. `duration_ms` counts from the program's start. `asked`
+    is true when it was told to stop, also if it then ended by itself; `parked` when it ended before it had
+    its input; `reached` the hosts that it asked for. `files` are those that it left for its caller, `skipped`
+    those that were not taken, with the reason.
     """
 
     how: How
@@ -112,6 +117,7 @@ class Finished:
     resources: Mapping[str, Any]
     level: Level
     filter_hash: str | None
+    cgroup: Sequence[str] = ()
     asked: bool = False
     parked: bool = False
     reached: Sequence[Reached] = ()

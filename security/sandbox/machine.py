@@ -19,11 +19,10 @@ _TREE = (
     "/libx32",
     "/etc/alternatives",
     "/etc/ld.so.cache",
-    "/etc/ld.so.conf",
-    "/etc/ld.so.conf.d",
     "/etc/localtime",
     "/etc/mime.types",
     "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
     "/etc/nsswitch.conf",
 )
 

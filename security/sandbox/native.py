@@ -5,6 +5,7 @@ import os
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
+PR_SET_NAME = 15
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 22, 36, 38
 SECCOMP_MODE_FILTER = 2
 CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWNET = 0x00020000, 0x10000000, 0x40000000
@@ -27,6 +28,11 @@ def _checked(result: int, what: str) -> int:
 def prctl(option: int, value: int) -> None:
     """prctl(2) with one argument."""
     _checked(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl {option}")
+
+
+def name_set(name: bytes) -> None:
+    """What this process is called in lists of processes, at most 15 bytes."""
+    _checked(_libc.prctl(PR_SET_NAME, ctypes.c_char_p(name), 0, 0, 0), "prctl 15")
 
 
 def syscall(number: int, *arguments: int | bytes | None) -> int:

@@ -46,12 +46,16 @@ class Supervisor:
         """Whether it still watches and has nothing to say."""
         return not self._closed and not select.select([self._process, self.out], [], [], 0)[0]
 
-    def close(self) -> None:
-        """Without its input a supervisor ends the tool and itself; returns when it has."""
+    def close(self, *, over: bool = False) -> None:
+        """Without its input a supervisor ends the tool and itself; returns when it has.
+
+        One whose work is `over` has nothing left to end but itself, and is not waited for.
+        """
         self._closed = True
         os.close(self.into)
         os.close(self.out)
-        select.select([self._process], [], [])
+        if not over:
+            select.select([self._process], [], [])
         os.close(self._process)
 
 

@@ -110,11 +110,12 @@ def probes() -> list[Probe]:
     return [probe(level) for level in STRENGTH]
 
 
-def level_choose(minimum: Level, *, reviewed: bool = False) -> Level:
+def level_choose(minimum: Level, *, reviewed: bool = False, why: str = "") -> Level:
     """The strongest level that this machine gives and that holds `minimum`.
 
     `process` is given only for a release that is marked as reviewed, behind TOOLHUB_SANDBOX_PROCESS. Raises
-    ToolHubError SANDBOX_UNAVAILABLE with the probes that failed and what would help.
+    ToolHubError SANDBOX_UNAVAILABLE with the probes that failed and what would help; `why` says, after a
+    comma, what asks for so much.
     """
     tried = []
     for level in STRENGTH:
@@ -132,7 +133,7 @@ def level_choose(minimum: Level, *, reviewed: bool = False) -> Level:
             "The level process is for releases that are marked as reviewed, with TOOLHUB_SANDBOX_PROCESS=on."
         )
     raise ToolHubError(
-        f"This machine cannot hold code at the level {minimum} or a stronger one.",
+        f"This machine cannot hold code at the level {minimum} or a stronger one{why and f', {why}'}.",
         code="SANDBOX_UNAVAILABLE",
         suggestions=list(dict.fromkeys(remedies)),
         data={"probes": [{"level": each.level.value, "reason": _spoken(each.reason)} for each in tried]},

@@ -10,6 +10,7 @@ from security.sandbox.machine import bubblewrap
 _APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 _CLONE = Path("/proc/sys/kernel/unprivileged_userns_clone")
 _MOST = Path("/proc/sys/user/max_user_namespaces")
+_DOCKER, _PODMAN = Path("/.dockerenv"), Path("/run/.containerenv")
 SEE = "docs/sandbox.md says how, step by step."
 
 
@@ -62,8 +63,4 @@ def _says(file: Path, value: str) -> bool:
 
 
 def _in_container() -> bool:
-    return (
-        Path("/.dockerenv").exists()
-        or Path("/run/.containerenv").exists()
-        or "KUBERNETES_SERVICE_HOST" in os.environ
-    )
+    return _DOCKER.exists() or _PODMAN.exists() or "KUBERNETES_SERVICE_HOST" in os.environ

@@ -15,6 +15,7 @@ from django.conf import settings
 
 from core.errors import ToolHubError
 from security.sandbox import zygote
+from security.sandbox.cgroups import delegation, group_end, group_name
 from security.sandbox.folders import stale_sweep
 from security.sandbox.gate import Gate
 from security.sandbox.launch import WORK, Finished, Launch, Mount
@@ -58,15 +59,15 @@ class Held:
     def __init__(self, launch: Launch, *, proc: bool = True, lasts: bool = False) -> None:
         if lasts:
             launch = dataclasses.replace(launch, mounts=(*launch.mounts, *_zygote_files()))
-        self._launch, self.lasts = launch, lasts
-        self._work = _work_folder(launch.level)
-        self._gate = Gate(launch.network) if launch.network else None
+        self._launch, self.lasts, self._over = launch, lasts, False
+        self._work, self._group = _work_folder(launch.level), group_name()
+        self._gate = Gate(launch.network, bytes_most=launch.network_bytes) if launch.network else None
         try:
             self._supervisor = Supervisor(self._gate.door if self._gate else None)
         except BaseException:
             self._remove()
             raise
-        _send(self._supervisor.into, _order(launch, self._work, proc, lasts))
+        _send(self._supervisor.into, _order(launch, self._work, self._group, proc, lasts))
 
     @property
     def is_alive(self) -> bool:
@@ -97,10 +98,13 @@ class Held:
 
     def close(self) -> None:
         """Ends whatever is left. Without its input a supervisor ends the tool and itself."""
-        self._supervisor.close()
+        self._supervisor.close(over=self._over)
+        group_end(self._group)
         self._remove()
 
     def _ended(self, hearing: "_Hearing") -> Finished:
+        # What has reported is at its end, but for a zygote, which goes on.
+        self._over = hearing.report is not None and not self.lasts
         done = _finished(hearing, self._launch)
         return dataclasses.replace(done, reached=self._gate.reached) if self._gate else done
 
@@ -130,7 +134,7 @@ def _zygote_files() -> list[Mount]:
     return [Mount(str(Path(settings.ROOT) / file), f"{zygote.FOLDER}/{file}") for file in zygote.FILES]
 
 
-def _order(launch: Launch, work: str, proc: bool, lasts: bool) -> bytes:
+def _order(launch: Launch, work: str, group: str, proc: bool, lasts: bool) -> bytes:
     def placed(text: str) -> str:
         """A path inside as this machine has it, for levels without a file system of their own."""
         for host, inside in places:
@@ -149,6 +153,9 @@ def _order(launch: Launch, work: str, proc: bool, lasts: bool) -> bytes:
         "tree": tree(),
         "mounts": [(os.path.realpath(m.host), m.inside, m.writable, m.most_bytes) for m in launch.mounts],
         "work": work,
+        "group": group,
+        "controllers": delegation().controllers,
+        "cpus": settings.SANDBOX_CPUS,
         "limits": launch.limits.as_dict(),
         "as_root": settings.SANDBOX_AS_ROOT,
         "proc": proc,
@@ -216,10 +223,13 @@ def _finished(hearing: _Hearing, launch: Launch) -> Finished:
         log=hearing.log,
         duration_ms=report.get("duration_ms", 0.0),
         resources={
-            name: report[name] for name in ("cpu_ms", "max_memory_bytes", "disk_bytes") if name in report
+            name: report[name]
+            for name in ("cpu_ms", "max_memory_bytes", "disk_bytes", "cgroup_bytes")
+            if name in report
         },
         level=launch.level,
         filter_hash=filter_hash(program) if program else None,
+        cgroup=report.get("cgroup", ()),
         asked=report.get("asked", False),
         parked=report.get("parked", False),
         files=hearing.files,

@@ -1,5 +1,6 @@
 """WebAssembly modules made ready: compiled once, in a sandbox, and kept by their hash."""
 
+import functools
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -18,6 +19,8 @@ from security.sandbox.levels import Level
 from security.sandbox.probes import level_choose, probe
 from security.sandbox.run import sandbox_run
 
+# Their folder on this machine.
+MODULES = "modules"
 # How a module's process ended, as wasm_inside has it; that is not loaded here, as it loads the whole engine.
 FUEL, MEMORY, TIME, FAULT = 97, 98, 99, 100
 ENGINE, INSIDE, MODULE, SOURCE = (
@@ -72,20 +75,21 @@ def module_build(content: bytes, cancelled: threading.Event) -> Path:
 
     Raises ToolHubError PACKAGE_REFUSED for what is no module, SANDBOX_UNAVAILABLE, CANCELLED.
     """
-    version = importlib.metadata.version("wasmtime")
-    # What is compiled fits one version and one kind of processor.
-    kind = f"{version} {platform.machine()} {_processor()}"
-    name = hashlib.sha256(kind.encode() + b"\n" + hashlib.sha256(content).digest()).hexdigest()
-    file: Path = settings.DATA / "modules" / name
+    file: Path = settings.DATA / MODULES / module_name(hashlib.sha256(content).hexdigest())
     if not file.is_file():
         file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         _put(file, _compiled(content, cancelled))
     return file
 
 
+def module_name(digest: str) -> str:
+    """How the compiled form of a module is called on this machine, by the SHA-256 (hex) of the module."""
+    return hashlib.sha256(_kind() + b"\n" + bytes.fromhex(digest)).hexdigest()
+
+
 def _compiled(content: bytes, cancelled: threading.Event) -> bytes:
     level = level_choose(Level.CONFINED)
-    with tempfile.TemporaryDirectory(dir=settings.DATA / "modules") as folder:
+    with tempfile.TemporaryDirectory(dir=settings.DATA / MODULES) as folder:
         os.chmod(folder, 0o755)  # noqa: S103 - the sandbox's user has to reach it
         source = Path(folder) / "source.wasm"
         source.write_bytes(content)
@@ -114,6 +118,12 @@ def _put(file: Path, content: bytes) -> None:
         new.write(content)
     os.chmod(new.name, 0o444)
     os.replace(new.name, file)
+
+
+@functools.cache
+def _kind() -> bytes:
+    """What is compiled fits one version and one kind of processor."""
+    return f"{importlib.metadata.version('wasmtime')} {platform.machine()} {_processor()}".encode()
 
 
 def _processor() -> str:

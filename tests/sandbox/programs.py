@@ -99,6 +99,19 @@ def write_the_interpreter(world: World) -> None:
     )
 
 
+def write_the_root(world: World) -> None:
+    def mode(path: str) -> bool:
+        os.chmod(path, 0o666)
+        return True
+
+    tried(
+        passwords=lambda: mode("/etc/passwd"),
+        loader=lambda: os.open("/etc/ld.so.cache", os.O_WRONLY),
+        new=lambda: os.open("/new", os.O_CREAT | os.O_WRONLY),
+        device=lambda: os.open("/dev/new", os.O_CREAT | os.O_WRONLY),
+    )
+
+
 def follow_links(world: World) -> None:
     target = f"{world['hub']}/settings"
 
@@ -197,6 +210,20 @@ def read_command_lines(world: World) -> None:
         return b"the-victim" in Path(f"/proc/{world['victim']}/cmdline").read_bytes()
 
     tried(cmdline=seen)
+
+
+def write_the_first(world: World) -> None:
+    """The process with the number 1, if it has the same user: what it may do more would be ours."""
+
+    def limits(pid: str) -> list[tuple[str, float]]:
+        rows = Path(f"/proc/{pid}/limits").read_text().splitlines()[1:]
+        return [(row[:26].strip(), float(row[47:68].replace("unlimited", "inf"))) for row in rows]
+
+    def more() -> list[str]:
+        os.close(os.open("/proc/1/mem", os.O_RDWR))
+        return [name for (name, own), (_, its) in zip(limits("self"), limits("1"), strict=True) if its > own]
+
+    tried(more=more)
 
 
 # --- privileges ---
@@ -314,6 +341,40 @@ def memory_of_many(world: World) -> None:
     print("escaped" if codes == [0] * 6 else "held", flush=True)
 
 
+def _headless(act: Callable[[], object]) -> None:
+    """Acts in a thread whose process has lost its first one: of such a process /proc tells little."""
+
+    def do() -> None:
+        with contextlib.suppress(OSError):
+            act()
+        time.sleep(5)
+
+    threading.Thread(target=do).start()
+    LIBC.syscall(60 if os.uname().machine == "x86_64" else 93, 0)
+
+
+def memory_of_headless(world: World) -> None:
+    for _ in range(6):
+        if os.fork() == 0:
+            _headless(lambda: _fill(160))
+    time.sleep(5)
+    print("escaped", flush=True)
+
+
+def nameless_files_of_headless(world: World) -> None:
+    def written() -> None:
+        for number in range(12):
+            descriptor = os.open(f"file-{number}", os.O_CREAT | os.O_RDWR)
+            os.unlink(f"file-{number}")
+            for _ in range(8):
+                os.write(descriptor, b"x" * MIB)
+
+    if os.fork() == 0:
+        _headless(written)
+    time.sleep(5)
+    print("escaped", flush=True)
+
+
 def _write_many(folder: str) -> int:
     written = 0
     for number in range(32):
@@ -380,6 +441,19 @@ def daemon(world: World) -> None:
         os._exit(0)
     os.wait()
     print("held", flush=True)
+
+
+def comet(world: World) -> None:
+    """Ever another process, each gone before it is looked at."""
+    if os.fork() == 0:
+        os.setsid()
+        code = "import os\nwhile True:\n if os.fork(): os._exit(0)"
+        os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", code, world["mark"]])
+    print("held", flush=True)
+
+
+def stop_itself(world: World) -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def fill_the_folder(world: World) -> None:

@@ -12,6 +12,7 @@ from django.test import Client
 
 from security.models import User
 from security.sandbox import abilities, probes, remedies
+from security.sandbox.levels import Level
 from security.sandbox.probes import probe
 from tests.sandbox.engine import engine_running
 
@@ -92,3 +93,30 @@ def test_the_page_shows_the_same(without_bubblewrap: None, client: Client, admin
     assert "bubblewrap is not installed" in body
     assert "<code>apt-get install bubblewrap</code>" in body
     assert "Confined" in body
+
+
+@pytest.mark.parametrize(
+    ("says", "remedy"),
+    [
+        ({"_APPARMOR": "1\n"}, "AppArmor profile with `userns,`"),
+        ({"_CLONE": "0\n"}, "kernel.unprivileged_userns_clone=1"),
+        ({"_MOST": "0\n"}, "user.max_user_namespaces=15000"),
+        ({"_DOCKER": ""}, "a seccomp profile with clone, unshare, mount and pivot_root"),
+    ],
+)
+def test_it_knows_machines_by_what_they_say_of_themselves(
+    says: dict[str, str], remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ubuntu's AppArmor, kernels that allow no user namespaces, and containers."""
+    for name, text in says.items():
+        (tmp_path / name).write_text(text)
+        monkeypatch.setattr(remedies, name, tmp_path / name)
+    refused = remedies.remedies_of(Level.ISOLATED, "bwrap: setting up uid map: Permission denied")
+    assert remedy in " ".join(refused)
+
+
+def test_it_knows_a_pod_and_a_masked_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    said = " ".join(remedies.remedies_of(Level.ISOLATED, "bwrap: Can't mount proc on /newroot/proc"))
+    assert "`procMount: Unmasked` in Kubernetes, `systempaths=unconfined` in Docker" in said
+    assert "Let the container make namespaces" in said

@@ -30,6 +30,7 @@ _QUICK: dict[str, dict[str, Any]] = {
     "processors": {"cpu_ms": 300},
     "sleep_on": {"wall_s": 0.5},
     "deaf": {"wall_s": 0.5},
+    "stop_itself": {"wall_s": 0.5},
 }
 START = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')"
 

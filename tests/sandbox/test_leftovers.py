@@ -23,11 +23,12 @@ from tests.sandbox.conftest import Run, processes_with
 pytestmark = pytest.mark.hostile
 
 
-def _state() -> tuple[list[int], int, list[str], list[str]]:
-    """Our processes, the machine's mounts that we see, work folders, and open descriptors."""
+def _state() -> tuple[int, int, list[str], list[str]]:
+    """How many processes are ours (the next supervisor is another one), the machine's mounts that we see, work
+    folders, and open descriptors."""
     work = Path(settings.DATA) / "sandbox"
     return (
-        tree.all_descendants(os.getpid()),
+        len(tree.all_descendants(os.getpid())),
         len(Path("/proc/self/mountinfo").read_text().splitlines()),
         sorted(os.listdir(work)) if work.is_dir() else [],
         sorted(os.listdir("/proc/self/fd")),

@@ -193,7 +193,7 @@ def test_there_is_no_other_way_out(perform: Perform, port: int) -> None:
 
 def test_a_runs_bytes_are_bounded(perform: Perform, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     made = gate.Gate.__init__
-    monkeypatch.setattr(gate.Gate, "__init__", lambda self, allow: made(self, allow, bytes_most=100_000))
+    monkeypatch.setattr(gate.Gate, "__init__", lambda self, allow, **_: made(self, allow, bytes_most=100_000))
     done = perform(
         "net_raw", allow=[f"127.0.0.1:{port}"], sends=[f"GET http://127.0.0.1:{port}/large HTTP/1.1\r\n\r\n"]
     )
@@ -221,6 +221,7 @@ def test_without_a_network_of_its_own_a_tool_with_hosts_is_refused(
     probes.probe.cache_clear()
     assert done.error is not None
     assert done.error["code"] == "SANDBOX_UNAVAILABLE"
+    assert "which a tool that reaches hosts needs" in done.error["message"]
     assert "apt-get install bubblewrap" in str(done.error["suggestions"])
 
 

@@ -1,10 +1,8 @@
-"""Tools of several runtimes: the hub's own interpreter, a program of Node, and one that was compiled."""
+"""Tools of several runtimes: the hub's own interpreter, and a program of Node."""
 
 import json
-import subprocess
 import uuid
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,25 +82,6 @@ def test_files_of_code_are_offered_and_nothing_is_kept(published: None, perform:
     for _ in range(2):
         done = perform("run_python", {"code": code})
         assert (done.data, list(done.files)) == ("['artefacts']", [("plot.txt", b"x")])
-
-
-def test_a_compiled_program_is_a_tool(perform: Perform, tmp_path: Path) -> None:
-    (tmp_path / "tool.c").write_text(
-        """
-        #include <stdio.h>
-        int main(void) {
-            char line[65536];
-            size_t length = fread(line, 1, sizeof line, stdin);
-            printf("{\\"native\\": true, \\"got\\": %.*s}", (int)length, line);
-            return 0;
-        }
-        """
-    )
-    subprocess.run(["gcc", "-O1", "-o", "tool", "tool.c"], cwd=tmp_path, check=True)
-    publish(command_manifest("tool"), {"tool": (tmp_path / "tool").read_bytes()})
-    done = perform("shell_box", {"x": 1})
-    assert done.status is Status.COMPLETED, done
-    assert (done.data["native"], done.data["got"]["arguments"]) == (True, {"x": 1})
 
 
 def test_a_program_of_node_is_a_tool(perform: Perform) -> None:

@@ -100,10 +100,13 @@ def zygotes() -> list[int]:
 
 
 def _is_zygote(pid: int) -> bool:
-    words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    own = words[0] == interpreter().encode() and b"zygote" in b"".join(words)
-    one = tree.entry(pid)
-    return bool(own and one and Path(f"/proc/{one.parent}/cmdline").read_bytes().startswith(b"bwrap"))
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        own = words[0] == interpreter().encode() and b"zygote" in b"".join(words)
+        one = tree.entry(pid)
+        return bool(own and one and Path(f"/proc/{one.parent}/cmdline").read_bytes().startswith(b"bwrap"))
+    except (FileNotFoundError, ProcessLookupError):  # it is gone
+        return False
 
 
 def zygote() -> int:

@@ -12,9 +12,10 @@ import struct
 from security.sandbox import native, zygote
 from security.sandbox.supervisor import isolated, tree
 from security.sandbox.supervisor.channel import Channel
+from security.sandbox.supervisor.child import SECRETS
 from security.sandbox.supervisor.identity import identity_of, identity_take
 from security.sandbox.supervisor.order import Order
-from security.sandbox.supervisor.start import READY_S, SECRETS, Refused, Tool, admit
+from security.sandbox.supervisor.start import READY_S, Refused, Tool, admit, group_make
 from security.sandbox.supervisor.sweep import sweep
 from security.sandbox.supervisor.watch import Watch
 
@@ -27,7 +28,7 @@ class Zygote:
     """A started zygote."""
 
     def __init__(self, order: Order) -> None:
-        self._order = order
+        self._order, self._calls = order, 0
         self.door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.door.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         supervisor, (self.said, says) = os.getpid(), os.pipe()
@@ -73,6 +74,11 @@ class Zygote:
                 os.close(each)
         made = Branch(self, pid, into[1], out[0], err[0])
         made.secrets = hidden[1] if hidden else -1
+        self._calls += 1
+        if group := group_make(self._order, self._order.group and f"{self._order.group}-{self._calls}"):
+            made.group = group
+            for each in (made.pid, pid):
+                group.take(each)
         admit(self._order, made, pid)
         os.write(go[1], b"\n")
         os.close(go[1])
@@ -117,10 +123,6 @@ class Branch(Tool):
         self._of = of
         self._used_s, self._peak = 0.0, 0
 
-    def processes(self) -> list[int]:
-        """All of its world that are there now."""
-        return [self.pid, *tree.descendants(self.pid)]
-
     def reaped_s(self) -> float:
         """Known at the end; before, the first of the world counts those that are gone as its own."""
         return self._used_s
@@ -134,6 +136,8 @@ class Branch(Tool):
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         word, _ = self._of.hear(_END_S)
+        if self.group:
+            self.group.end()
         if not word.startswith(zygote.ENDED):
             return None
         code, self._used_s, self._peak = marshal.loads(word[1:])  # noqa: S302 - the zygote runs no tool

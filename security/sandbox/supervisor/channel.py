@@ -46,8 +46,8 @@ class Channel:
     def end(self, report: dict[str, object], log: bytes, files: "Files | None" = None) -> None:
         """The last frames; returns when the worker has them or is gone."""
         os.set_blocking(self.taken, True)
-        for one in files or ():
-            self.send(FILE, marshal.dumps(one))
-        self.send(LOG, log)
-        self.send(END, marshal.dumps(report))
+        frames = [(FILE, marshal.dumps(one)) for one in files or ()]
+        for kind, content in (*frames, (LOG, log), (END, marshal.dumps(report))):
+            self._pending += HEAD.pack(kind, len(content)) + content
+        self.flush()
         os.set_blocking(self.taken, False)

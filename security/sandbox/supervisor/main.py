@@ -2,31 +2,31 @@
 
 import os
 
-from security.sandbox import native
 from security.sandbox.supervisor.branch import calls_serve
 from security.sandbox.supervisor.channel import Channel
-from security.sandbox.supervisor.order import order_read
+from security.sandbox.supervisor.child import Child
+from security.sandbox.supervisor.order import order_read, order_take
 from security.sandbox.supervisor.start import Refused, tool_start
 from security.sandbox.supervisor.sweep import sweep
 from security.sandbox.supervisor.watch import Watch
 
 
-def main(network: int = -1) -> None:
+def main(child: Child, network: int = -1) -> None:
     """Reads an order from standard input, carries it out, and reports on standard output.
 
-    A listening socket of the tool's network goes through `network`, where that is a socket.
+    `child` becomes the tool. A listening socket of the tool's network goes through `network`, where that is a
+    socket.
     """
-    # Folders that the supervisor makes have to be passable for the run's own user, whoever started the hub.
-    os.umask(0o022)
-    order = order_read(0)
+    ordered = order_take(0)
+    order = order_read(ordered)
     order.network = network
-    native.prctl(native.PR_SET_CHILD_SUBREAPER, 1)
     channel = Channel(0, 1)
     if order.prepare:
+        child.dismiss()
         calls_serve(order, channel)
         return
     try:
-        tool = tool_start(order)
+        tool = tool_start(order, ordered, child)
     except (Refused, OSError) as error:
         sweep(0)
         channel.end({"how": "refused", "why": str(error)}, b"")

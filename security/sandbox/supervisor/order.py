@@ -16,9 +16,10 @@ class Order:
     `goodbye` lets a program that waits for its input end by itself, once it is not wanted any more.
     `tree` lists the machine's own folders that a program needs, `mounts` host path, path inside, whether it
     may be written, and its most bytes. `work` is the work folder on this machine (empty where the level makes
-    its own). `secrets` says whether the program gets any; what they are comes with its input. `prepare` is
-    the code of a zygote, empty for a program of its own. `network` is where a socket of the tool's network
-    goes, -1 without.
+    its own). `group` is the control group to make, empty for none, with `controllers`, and `cpus` bounds the
+    cores (0 for all). `secrets` says whether the program gets any; what they are comes with its input.
+    `prepare` is the code of a zygote, empty for a program of its own. `network` is where a socket of the
+    tool's network goes, -1 without.
     """
 
     def __init__(self, header: dict, program: bytes) -> None:  # type: ignore[type-arg]
@@ -30,6 +31,9 @@ class Order:
         self.tree: list[str] = header["tree"]
         self.mounts: list[tuple[str, str, bool, int | None]] = header["mounts"]
         self.work: str = header["work"]
+        self.group: str = header["group"]
+        self.controllers: tuple[str, ...] = header["controllers"]
+        self.cpus: int = header["cpus"]
         self.limits: dict[str, float] = header["limits"]
         self.as_root: bool = header["as_root"]
         self.proc: bool = header["proc"]
@@ -46,11 +50,18 @@ def order_pack(header: dict, program: bytes) -> bytes:  # type: ignore[type-arg]
     return _LENGTHS.pack(*map(len, parts)) + b"".join(parts)
 
 
-def order_read(descriptor: int) -> Order:
+def order_take(descriptor: int) -> bytes:
     """Reads an order to its end and no further. Raises EOFError where the worker is gone."""
-    lengths = _LENGTHS.unpack(read_whole(descriptor, _LENGTHS.size))
-    header, program = (read_whole(descriptor, length) for length in lengths)
-    return Order(marshal.loads(header), program)  # noqa: S302 - the worker wrote it
+    head = read_whole(descriptor, _LENGTHS.size)
+    return head + read_whole(descriptor, sum(_LENGTHS.unpack(head)))
+
+
+def order_read(ordered: bytes) -> Order:
+    """What an order says."""
+    length, _ = _LENGTHS.unpack_from(ordered)
+    begin = _LENGTHS.size + length
+    header = marshal.loads(ordered[_LENGTHS.size : begin])  # noqa: S302 - the worker wrote it
+    return Order(header, ordered[begin:])
 
 
 def read_whole(descriptor: int, length: int) -> bytes:

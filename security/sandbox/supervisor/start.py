@@ -1,24 +1,18 @@
-"""Starting a tool: its pipes, its limits, and what it becomes before it is let go."""
+"""Starting a tool: what is done from outside until it is let go."""
 
-import errno
-import fcntl
 import os
 import resource
 import select
-import signal
 
-from security.sandbox import landlock, native
 from security.sandbox.supervisor import isolated, tree
-from security.sandbox.supervisor.identity import as_user, identity_of, identity_take
+from security.sandbox.supervisor.child import Child, limits_of
+from security.sandbox.supervisor.group import Group
+from security.sandbox.supervisor.identity import as_user, identity_of
 from security.sandbox.supervisor.network import listener_give
 from security.sandbox.supervisor.order import Order
 from security.sandbox.supervisor.sweep import sweep
 
-SECRETS = 3
 READY_S = 20
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-# Files may grow by so much more than the work folder may hold, so that the excess can be seen.
-SLACK = 1 << 20
 
 
 class Refused(Exception):
@@ -28,6 +22,7 @@ class Refused(Exception):
 class Tool:
     """A started tool: the process to wait for, the one to tell (as descriptors), our ends of its pipes.
 
+    `first` is the first process of its own world, 0 where it has none; `group` its control group, if any.
     `work` is the work folder as an open descriptor, -1 where it cannot be looked at; `secrets` is our end of
     the pipe by which secrets go in, -1 without. `kept` are folders that outlast it, with their most bytes.
     """
@@ -36,7 +31,9 @@ class Tool:
         self.pid, self.stdin, self.stdout, self.stderr = pid, stdin, stdout, stderr
         self.pidfd = self.told = os.pidfd_open(pid)
         self.work = self.shared = self.secrets = -1
+        self.first = 0
         self.kept: list[tuple[int, int]] = []
+        self.group: Group | None = None
 
     def stdin_close(self) -> None:
         """Its input is at its end."""
@@ -44,7 +41,9 @@ class Tool:
         self.stdin = -1
 
     def processes(self) -> list[int]:
-        """All that came of it and are there now."""
+        """All that came of it and are there now. Of its own world it sees all, and nobody else."""
+        if self.first:
+            return [self.first, *tree.descendants(self.first)]
         return tree.descendants(os.getpid())
 
     def reaped_s(self) -> float:
@@ -58,48 +57,71 @@ class Tool:
 
     def end(self) -> int | None:
         """Ends everything that is left; the exit code, negative for a signal."""
+        if self.group:
+            self.group.end()
         return sweep(self.pid)
 
+    def group_remove(self) -> list[str]:
+        """Removes its control group, when all is ended; what that held."""
+        if self.group is None:
+            return []
+        self.group.remove()
+        return self.group.holds
 
-def tool_start(order: Order) -> Tool:
-    """Starts the program that is ordered, held at its level. Raises Refused; then nothing of it is left."""
-    ours_in, ours_out, ours_err = os.pipe(), os.pipe(), os.pipe()
-    ready, go, failed = os.pipe(), os.pipe(), os.pipe()
-    hidden = os.pipe() if order.secrets else (-1, -1)
+
+def tool_start(order: Order, ordered: bytes, child: Child) -> Tool:
+    """Starts the program that is ordered, held at its level. Raises Refused; then nothing of it is left.
+
+    `ordered` is the order as it came, for the child to read.
+    """
     supervisor = os.getpid()
     if order.work and os.getuid() == 0 and not order.as_root:
         os.chown(order.work, identity_of(supervisor), identity_of(supervisor))
     _hand_over_kept(order, supervisor)
-    pid = os.fork()
-    if pid == 0:
-        try:
-            _become(order, supervisor, (ours_in[0], ours_out[1], ours_err[1]), ready[1], go[0], hidden[0])
-        except Exception as error:  # noqa: BLE001 - the process ends here; whatever it was is told
-            os.write(failed[1], f"{type(error).__name__}: {error}".encode()[:2000])
-        finally:
-            os._exit(125)
-    for descriptor in (ours_in[0], ours_out[1], ours_err[1], ready[1], go[0], failed[1]):
-        os.close(descriptor)
-    tool = Tool(pid, ours_in[1], ours_out[0], ours_err[0])
+    tool = Tool(child.pid, child.stdin, child.stdout, child.stderr)
+    if group := group_make(order, order.group):
+        tool.group = group
+        group.take(child.pid)
+    if order.secrets:
+        tool.secrets = child.secrets
+    else:
+        os.close(child.secrets)
+    why = child.tell(ordered)
+    if not why and order.level == "isolated":
+        why = _let_go(order, tool, child.ready, child.go)
+    os.close(child.ready)
+    os.close(child.go)
+    if why:
+        tool.end()
+        tool.group_remove()
+        raise Refused(why)
+    _folders_open(order, tool)
+    return tool
+
+
+def _folders_open(order: Order, tool: Tool) -> None:
+    """Takes hold of the folders of this machine that are looked at while it runs."""
     for host, _, _, most in order.mounts:
         if most is not None:
             tool.kept.append((os.open(host, os.O_DIRECTORY | os.O_CLOEXEC), most))
-    if order.secrets:
-        os.close(hidden[0])
-        tool.secrets = hidden[1]
-    why = os.read(failed[0], 2000).decode(errors="replace")
-    os.close(failed[0])
-    if not why and order.level == "isolated":
-        why = _let_go(order, tool, ready[0], go[1])
-    elif not why and order.work:
+    if order.work:
         tool.work = os.open(order.work, os.O_DIRECTORY | os.O_CLOEXEC)
-    os.close(ready[0])
-    os.close(go[1])
-    if why:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        raise Refused(why)
-    return tool
+
+
+def group_make(order: Order, path: str) -> "Group | None":
+    """The control group of a run, bounded; None where the worker found no place for one."""
+    if not path:
+        return None
+    limits, isolates = order.limits, order.level == "isolated"
+    # There its files are in memory, and bubblewrap has two processes of its own.
+    files = isolated.work_bytes(order) + isolated.SHARED_BYTES if isolates else 0
+    group = Group(path, order.controllers)
+    group.bound(
+        memory=int(limits["memory_bytes"]) + files,
+        processes=int(limits["processes"]) + (3 if isolates else 0),
+        cpus=order.cpus,
+    )
+    return group
 
 
 def _hand_over_kept(order: Order, supervisor: int) -> None:
@@ -130,75 +152,16 @@ def _let_go(order: Order, tool: Tool, ready: int, go: int) -> str:
 
 
 def admit(order: Order, tool: Tool, inner: int) -> None:
-    """Sets the limits of the process that waits at the door, and takes what is needed to watch it."""
+    """Sets the limits of the process that waits at the door, and takes what is needed to watch it.
+
+    Also those of the first one in there: a tool has the same user, and could reach into it.
+    """
     tool.told = os.pidfd_open(inner)
+    one = tree.entry(inner)
+    tool.first = one.parent if one else 0
     with as_user(os.stat(f"/proc/{inner}").st_uid):
         for name, value in limits_of(order).items():
-            resource.prlimit(inner, name, (value, value))
+            for pid in filter(None, (inner, tool.first)):
+                resource.prlimit(pid, name, (value, value))
     tool.work = os.open(f"/proc/{inner}/root/work", os.O_DIRECTORY | os.O_CLOEXEC)
     tool.shared = os.open(f"/proc/{inner}/root/dev/shm", os.O_DIRECTORY | os.O_CLOEXEC)
-
-
-def limits_of(order: Order) -> dict[int, int]:
-    """The limits that the kernel holds each single process to (setrlimit(2))."""
-    limits = order.limits
-    memory, disk = int(limits["memory_bytes"]), int(limits["disk_bytes"])
-    held = {
-        # Not 0: the kernel would still start the program that core_pattern may name (coredump.c).
-        resource.RLIMIT_CORE: 1,
-        resource.RLIMIT_MEMLOCK: 0,
-        resource.RLIMIT_MSGQUEUE: 0,
-        resource.RLIMIT_FSIZE: disk + SLACK,
-        resource.RLIMIT_NOFILE: int(limits["open_files"]),
-        # Twice and some: a process that grows past its bound within one look is stopped by the kernel.
-        resource.RLIMIT_DATA: 2 * memory + (256 << 20),
-    }
-    if cpu := limits.get("cpu_ms"):
-        held[resource.RLIMIT_CPU] = int(cpu) // 1000 + 2
-    processes = int(limits["processes"])
-    if order.level != "isolated" and os.getuid() < 0x7000_0000:
-        processes += tree.count_of_user(os.getuid())  # the kernel counts all that this user runs
-    return {**held, resource.RLIMIT_NPROC: processes}
-
-
-def _become(
-    order: Order, supervisor: int, streams: tuple[int, int, int], ready: int, go: int, secrets: int
-) -> None:
-    """In the child: takes its place, gives up what it must not have, and becomes the program."""
-    os.setsid()
-    isolates = order.level == "isolated"
-    places = dict(enumerate(streams))
-    if isolates:
-        places |= {isolated.READY: ready, isolated.GO: go}
-    if order.secrets:
-        places[SECRETS] = secrets
-        order.environment["TOOLHUB_SECRETS_FD"] = str(SECRETS)
-    moved = {
-        number: fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 30) for number, descriptor in places.items()
-    }
-    for number, descriptor in moved.items():
-        os.dup2(descriptor, number)
-    if os.getuid() == 0 and not order.as_root:
-        mounts = [host for host, *_ in order.mounts]
-        read_only = [] if isolates else [host for host, _, writable, _ in order.mounts if not writable]
-        identity_take(identity_of(supervisor), [*mounts, *([order.work] if order.work else [])], read_only)
-    native.prctl(native.PR_SET_PDEATHSIG, signal.SIGKILL)
-    if isolates:
-        words = isolated.arguments(order)
-        # Not looked for on a path: that imports modules, whose files may be out of reach by now.
-        os.execve(order.bubblewrap, words, {})  # noqa: S606
-    os.chdir(order.cwd)
-    for name, value in limits_of(order).items():
-        resource.setrlimit(name, (value, value))
-    native.prctl(native.PR_SET_NO_NEW_PRIVS, 1)
-    if order.level == "confined":
-        read = [*order.tree, *(host for host, _, writable, _ in order.mounts if not writable)]
-        write = [order.work, *(host for host, _, writable, _ in order.mounts if writable)]
-        landlock.landlock_restrict(read=read, write=write, devices=_DEVICES)
-        native.seccomp_load(order.program)
-    try:
-        os.execve(order.argv[0], order.argv, order.environment)  # noqa: S606
-    except OSError as error:
-        # The sandbox is well; it is the program that cannot be run. Said as a shell says it.
-        os.write(2, f"{order.argv[0]}: {error.strerror}\n".encode())
-        os._exit(127 if error.errno == errno.ENOENT else 126)

@@ -4,25 +4,46 @@ import os
 
 HERTZ = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
+_BLOCK = 1 << 16
 # Whether this kernel lists a process's children (CONFIG_PROC_CHILDREN).
 _LISTED = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
 class Entry:
-    """One process: parent, processor time in seconds with that of its reaped children, memory in bytes."""
+    """One process: parent, processor time in seconds with that of its reaped children, memory in bytes.
 
-    def __init__(self, text: str) -> None:
-        fields = text[text.rindex(")") + 2 :].split()
-        self.state = fields[0]
+    `size` is what it has mapped, 0 once it is ending.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        fields = text[text.rindex(b")") + 2 :].split()
+        self.state = fields[0].decode()
+        self.threads = int(fields[17])
         self.parent = int(fields[1])
         self.cpu_s = sum(map(int, fields[11:15])) / HERTZ
+        self.size = int(fields[20])
         self.resident = int(fields[21]) * PAGE
 
 
 def entry(pid: int) -> Entry | None:
-    """What /proc says of a process; None when it is gone."""
+    """What /proc says of a process; None when it is gone.
+
+    Of one whose first thread has ended it says that it has no memory; then another thread is asked.
+    """
     text = _read(f"/proc/{pid}/stat")
-    return Entry(text) if text else None
+    one = Entry(text) if text else None
+    if one and not one.resident and one.threads > 1:
+        told = map(Entry, filter(None, (_read(f"{place}/stat") for place in threads(pid))))
+        one.resident = max((each.resident for each in told), default=0)
+    return one
+
+
+def threads(pid: int) -> list[str]:
+    """Where /proc tells of each thread of a process."""
+    try:
+        return [f"/proc/{pid}/task/{name}" for name in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []
 
 
 def descendants(top: int) -> list[int]:
@@ -38,12 +59,14 @@ def descendants(top: int) -> list[int]:
     return found
 
 
+def is_ending(place: str) -> bool:
+    """Whether a process or thread has given its memory back and is about to close its files."""
+    text = _read(f"{place}/stat")
+    return not text or not Entry(text).size
+
+
 def _children(pid: int) -> list[int]:
-    try:
-        threads = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return []
-    lists = [_read(f"/proc/{pid}/task/{thread}/children") for thread in threads]
+    lists = [_read(f"{place}/children") for place in threads(pid)]
     return [int(child) for each in lists for child in each.split()]
 
 
@@ -70,8 +93,11 @@ def youngest(top: int) -> int:
 
 def share_of(pid: int) -> int:
     """A process's proportional share of memory (Pss) in bytes; all that it holds where it hides the share."""
-    for line in _read(f"/proc/{pid}/smaps_rollup").splitlines():
-        if line.startswith("Pss:"):
+    text = _read(f"/proc/{pid}/smaps_rollup")
+    if not text:  # the first thread may have ended, and with it what is told here
+        text = next(filter(None, (_read(f"{place}/smaps_rollup") for place in threads(pid))), b"")
+    for line in text.splitlines():
+        if line.startswith(b"Pss:"):
             return int(line.split()[1]) * 1024
     one = entry(pid)
     return one.resident if one else 0
@@ -89,9 +115,16 @@ def count_of_user(user: int) -> int:
     return total
 
 
-def _read(path: str) -> str:
+def _read(path: str) -> bytes:
+    """Without a file object, which asks the kernel five things more: these are read again and again."""
     try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.read()
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return ""
+        return b""
+    try:
+        # The kernel gives such a file a page at a time.
+        return b"".join(iter(lambda: os.read(descriptor, _BLOCK), b""))
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)

@@ -17,11 +17,14 @@ HIDDEN = 1 << 50
 
 
 class Usage:
-    """Peaks of memory and disk in bytes; processor time in ms."""
+    """Peaks of memory and disk in bytes; processor time in ms.
+
+    `group` is what the kernel says of its control group at the end, its files in memory included; 0 without.
+    """
 
     def __init__(self, tool: Tool, limits: dict[str, float]) -> None:
         self._tool, self._limits = tool, limits
-        self.memory = self.disk = 0
+        self.memory = self.disk = self.group = 0
         self._cpu_s = self._before_s = 0.0
 
     @property
@@ -47,7 +50,9 @@ class Usage:
         return self.look_disk(pids)
 
     def _count_cpu(self, entries: list[tree.Entry]) -> None:
-        self._cpu_s = max(self._cpu_s, self._tool.reaped_s() + sum(each.cpu_s for each in entries))
+        used = self._tool.reaped_s() + sum(each.cpu_s for each in entries)
+        # What came and went between two looks is known to its group alone.
+        self._cpu_s = max(self._cpu_s, used, self._tool.group.cpu_s() if self._tool.group else 0)
 
     def _memory(self, pids: list[int], resident: int) -> int:
         now = resident
@@ -78,6 +83,11 @@ class Usage:
     def end(self) -> str | None:
         """After all processes are reaped: what the kernel counted of them; a bound that was passed unseen."""
         peak = self._tool.peak_bytes()
+        if group := self._tool.group:
+            self._count_cpu([])
+            self.group = group.peak_bytes()
+            if group.was_ended():
+                return "memory"
         self.memory = self.memory or peak
         passed = peak > self._limits["memory_bytes"] + (32 << 20)
         if passed:
@@ -120,21 +130,27 @@ def _used_beneath(descriptor: int, most: int) -> tuple[int, int]:
 def _used_nameless(pids: list[int], device: int) -> int:
     """Bytes of files on the work folder's disk that are open and deleted, or never had a name."""
     sizes: dict[int, int] = {}
+    # Each thread may have a table of its own, and the first one may have ended.
     for pid in pids:
-        try:
-            numbers = os.listdir(f"/proc/{pid}/fd")
-        except OSError as error:
-            if error.errno == errno.EACCES:
-                return HIDDEN
-            continue
-        for number in numbers:
+        for place in tree.threads(pid):
             try:
-                held = os.stat(f"/proc/{pid}/fd/{number}")
-            except OSError:  # closed meanwhile
+                numbers = os.listdir(f"{place}/fd")
+            except OSError as error:
+                if error.errno == errno.EACCES and not tree.is_ending(place):
+                    return HIDDEN
                 continue
-            if stat.S_ISREG(held.st_mode) and held.st_nlink == 0 and held.st_dev == device:
-                sizes[held.st_ino] = held.st_blocks * 512
+            for number in numbers:
+                _count_nameless(f"{place}/fd/{number}", device, sizes)
     return sum(sizes.values())
+
+
+def _count_nameless(path: str, device: int, sizes: dict[int, int]) -> None:
+    try:
+        held = os.stat(path)
+    except OSError:  # closed meanwhile
+        return
+    if stat.S_ISREG(held.st_mode) and held.st_nlink == 0 and held.st_dev == device:
+        sizes[held.st_ino] = held.st_blocks * 512
 
 
 def _size_of(each: os.DirEntry[str], folder: int, depth: int, pending: list[tuple[int, int]]) -> int:

@@ -204,7 +204,8 @@ class Watch:
         code = self._tool.end()
         while self._how is None and self._open:
             self._serve(set(self._open))
-        over = over or self._usage.end()
+        over = self._usage.end() or over
+        cgroup = self._tool.group_remove()
         how = self._how or over or ("timeout" if self._asked == "timeout" else "exited")
         report: dict[str, object] = {
             "how": how,
@@ -213,9 +214,12 @@ class Watch:
             "cpu_ms": round(self._usage.cpu_ms, 3),
             "max_memory_bytes": self._usage.memory,
             "disk_bytes": self._usage.disk,
+            "cgroup": cgroup,
             "asked": self._asked is not None,
             "parked": self._parked,
         }
+        if self._usage.group:
+            report["cgroup_bytes"] = self._usage.group
         if how == "exited" and not self._parked and self._tool.work >= 0:
             limits = self._order.limits
             most, count = int(limits["artefact_bytes"]), int(limits["artefacts"])
