@@ -1,7 +1,7 @@
 """A release's own environment: locked wheels with hashes, in a folder named by the lock.
 
 Requirements are names by PEP 508 and nothing else; only wheels are taken, so that nothing of a package runs
-while it is installed.
+while it is installed. Node packages (node_environments.py) have their folders here, too.
 """
 
 import hashlib
@@ -19,6 +19,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from core.errors import InvalidRequest, ToolHubError
 from core.programs import Ended, lacks_room, program_run
+from registry.node_environments import is_node, node_fill, node_names
 from registry.scratch import folder_bytes, scratch
 from registry.store import folder_make
 
@@ -86,8 +87,13 @@ def environment_name(lock: str) -> str:
     """Names the environment of a lock on machines like this one: 64 hex digits; empty for an empty lock."""
     if not lock.strip():
         return ""
-    kind = f"{sys.implementation.cache_tag} {sysconfig.get_platform()}\n{lock}"
-    return hashlib.sha256(kind.encode()).hexdigest()
+    language = "node" if is_node(lock) else sys.implementation.cache_tag
+    return hashlib.sha256(f"{language} {sysconfig.get_platform()}\n{lock}".encode()).hexdigest()
+
+
+def dependencies_of(lock: str) -> list[str]:
+    """The packages of a lock, each by name and version."""
+    return node_names(lock) if is_node(lock) else [line.split(" ", 1)[0] for line in lock.splitlines()]
 
 
 def environment_place(lock: str) -> Path:
@@ -99,13 +105,22 @@ def environment_place(lock: str) -> Path:
 def environment_build(lock: str, *, say: Say, cancelled: Event) -> Path:
     """Makes the environment of a lock, unless it is there.
 
-    Raises ToolHubError DEPENDENCY_MISSING, RESOURCE_EXCEEDED, CANCELLED.
+    Raises ToolHubError DEPENDENCY_MISSING, RESOURCE_EXCEEDED, CANCELLED, and for Node packages
+    SANDBOX_UNAVAILABLE.
     """
     folder = environment_place(lock)
     if folder.is_dir():
         return folder
 
     def fill(new: Path) -> None:
+        if is_node(lock):
+            for line in node_fill(new, lock, cancelled):
+                say(line)
+        else:
+            wheels(new)
+        say(f"The environment has {folder_bytes(new, BYTES_MAX):,} bytes.")
+
+    def wheels(new: Path) -> None:
         command = ("pip", "install", "--target", str(new), "--require-hashes", "--no-deps", "-r", "-")
         made = ("--python", sys.executable, "--link-mode", "copy", *_ONLY)
         _uv(
@@ -119,10 +134,8 @@ def environment_build(lock: str, *, say: Say, cancelled: Event) -> Path:
         )
         for extra in ("bin", ".lock"):
             shutil.rmtree(new / extra, ignore_errors=True)
-        size = folder_bytes(new, BYTES_MAX)
-        if size > BYTES_MAX:
+        if folder_bytes(new, BYTES_MAX) > BYTES_MAX:
             raise _too_large()
-        say(f"The environment has {size:,} bytes.")
 
     return folder_make(folder, fill)
 

@@ -45,8 +45,18 @@ def folder_remove(folder: Path) -> None:
 
 def folders_older(above: Path, seconds: float) -> list[Path]:
     """The finished folders below `above` that were put there so long ago."""
+    return _older(_entries(above), seconds)
+
+
+def files_older(above: Path, seconds: float) -> list[Path]:
+    """The same of plain files."""
+    found = [one for one in above.iterdir() if one.is_file()] if above.is_dir() else []
+    return _older(found, seconds)
+
+
+def _older(entries: list[Path], seconds: float) -> list[Path]:
     found = []
-    for one in _entries(above):
+    for one in entries:
         with suppress(FileNotFoundError):
             if not one.name.startswith(".") and _age(one.lstat().st_ctime) >= seconds:
                 found.append(one)

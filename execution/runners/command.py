@@ -20,7 +20,11 @@ from execution.runners.call import Call, unsaid
 from execution.runners.judging import ended, error_read, given, tool_error
 from execution.runners.sandboxed import PACKAGE, PATH, Program, exit_failed, run_sandboxed
 from execution.runs.outcomes import Outcome
-from security.sandbox.launch import Finished
+from registry.environment_calls import environment_folder
+from registry.environments import ENVIRONMENTS
+from registry.node_environments import node_link
+from registry.store import release_folder
+from security.sandbox.launch import Finished, Mount
 
 
 def run(call: Call) -> Outcome:
@@ -30,12 +34,15 @@ def run(call: Call) -> Outcome:
 
 def _program(call: Call) -> Program:
     """The program stands in the package's folder, which is also where it starts."""
-    return Program(
-        argv_of(call.version.release.manifest["runtime"]["entry"]),
-        orjson.dumps(request_of(call)),
-        (),
-        PACKAGE,
-    )
+    release = call.version.release
+    argv = argv_of(release.manifest["runtime"]["entry"])
+    packages = environment_folder(release, seconds=call.seconds_left(), cancelled=call.cancelled)
+    mounts = []
+    if packages is not None:
+        node_link(release_folder(release), packages)
+        # Where the link leads from the package's place inside, as it does from its folder outside.
+        mounts.append(Mount(str(packages), f"/{ENVIRONMENTS}/{packages.name}"))
+    return Program(argv, orjson.dumps(request_of(call)), mounts, PACKAGE)
 
 
 def argv_of(entry: str | Sequence[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """Each machine keeps its own folders tidy: what a killed process left, and what no release uses any more.
 
-Whatever is removed here can be made again: releases from the database, environments from their locks.
+Whatever is removed here can be made again: releases from the database, environments from their locks, modules
+from their releases.
 """
 
 import fcntl
@@ -18,9 +19,10 @@ from core.outage import database_failure_log
 from registry.environments import ENVIRONMENTS, environment_name
 from registry.installations.selectors import going_on
 from registry.installations.sources.git import FETCHING
-from registry.models import Release
-from registry.scratch import folder_remove, folders_older, scratch_sweep
+from registry.models import Archive, Release
+from registry.scratch import files_older, folder_remove, folders_older, scratch_sweep
 from registry.store import RELEASES
+from security.sandbox.wasm import MODULES, module_name
 
 log = logging.getLogger(__name__)
 EVERY_S = 60.0
@@ -31,7 +33,7 @@ KEPT_S = 600.0
 def folders_tidy() -> int:
     """Removes what nobody owns or uses on this machine; returns how many folders that were."""
     swept = sum(scratch_sweep(settings.DATA / name) for name in (FETCHING, RELEASES, ENVIRONMENTS))
-    return swept + _unused(RELEASES, _digests_used) + _unused(ENVIRONMENTS, _environments_used)
+    return swept + _modules_unused() + sum(_unused(name, used) for name, used in _USED.items())
 
 
 def folders_tidy_in_turn() -> int:
@@ -79,6 +81,30 @@ def _environments_used() -> set[str]:
     releases = Release.objects.filter(removed_at=None).exclude(lock="").values_list("lock", flat=True)
     installations = going_on().exclude(lock="").values_list("lock", flat=True)
     return {environment_name(lock) for locks in (releases, installations) for lock in locks.distinct()}
+
+
+_USED: dict[str, Callable[[], set[str]]] = {RELEASES: _digests_used, ENVIRONMENTS: _environments_used}
+
+
+def _modules_unused() -> int:
+    """Removes modules that no release has, were compiled for another engine, or were left half written."""
+    folder = settings.DATA / MODULES
+    old = [*files_older(folder, KEPT_S), *folders_older(folder, KEPT_S)]
+    kept = _modules_used() if old else set()
+    gone = [each for each in old if each.name not in kept]
+    for each in gone:
+        if each.is_dir():
+            folder_remove(each)
+        else:
+            each.unlink(missing_ok=True)
+    return len(gone)
+
+
+def _modules_used() -> set[str]:
+    releases = Release.objects.filter(removed_at=None, runner="wasm")
+    digests = {*releases.values_list("digest", flat=True), *going_on().values_list("digest", flat=True)}
+    files = Archive.objects.filter(pk__in=digests).values_list("files", flat=True)
+    return {module_name(digest) for each in files for digest in each.values()}
 
 
 @contextmanager

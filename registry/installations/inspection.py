@@ -6,15 +6,17 @@ from django.db.models import Q
 
 from core.errors import ToolHubError
 from registry.archives.contents import Contents, digests_of
-from registry.environments import lock_make, requirements_read
+from registry.environments import dependencies_of, lock_make, requirements_read
 from registry.installations.job import Job
 from registry.installations.tool_report import tool_report
 from registry.installations.verify import contents_of, draft_of
 from registry.lint.installed import release_warnings
 from registry.models import Archive, Package, Release, Tool, ToolVersion
+from registry.node_environments import node_lock_make
 from registry.releases.difference import Change, releases_compare
 from registry.releases.draft import Draft
 from registry.releases.publish import own_check
+from toolhub_sdk.checks.node import PACKAGE
 
 # Of a package's files and of those that changed, so many stand in the review.
 PATHS_SHOWN = 300
@@ -41,7 +43,7 @@ def inspect(job: Job) -> None:
         "changed_files": _files_changed(used, contents),
         "bytes": sum(map(len, contents.values())),
         "tools": [tool_report(one, draft, called) for one in draft.tools],
-        "dependencies": [line.split(" ", 1)[0] for line in lock.splitlines()],
+        "dependencies": dependencies_of(lock),
         "needs": _needs(manifest),
         "warnings": [
             {"code": one.code, "pointer": one.pointer, "message": one.message}
@@ -90,6 +92,9 @@ def _lock(job: Job, manifest: dict[str, Any], contents: Contents) -> str:
         return ""
     if named not in contents:
         raise ToolHubError(f"The package has no file {named}.", code="INVALID_MANIFEST")
+    if manifest["runtime"]["type"] == "command":
+        beside = f"{named.rpartition('/')[0]}/{PACKAGE}".lstrip("/")
+        return node_lock_make(contents[named], contents.get(beside))
     try:
         text = contents[named].decode()
     except UnicodeDecodeError as error:

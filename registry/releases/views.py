@@ -15,6 +15,7 @@ from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from registry.config.selectors import settings_shown
+from registry.environments import dependencies_of
 from registry.models import Package, Release, VersionState
 from registry.releases.activation import release_activate
 from registry.releases.affected import affected_by
@@ -76,9 +77,7 @@ class PackagePage(ConsoleView):
                 "releases": releases_of(package),
                 "tools": package_tools(package),
                 "origin": active.origin if active else {},
-                "dependencies": [line.split(" ", 1)[0] for line in active.lock.splitlines()]
-                if active
-                else [],
+                "dependencies": dependencies_of(active.lock) if active else [],
             }
         )
 

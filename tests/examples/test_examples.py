@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import wasmtime
 from django.core.management import call_command
 
 from registry.models import Release
@@ -28,6 +29,8 @@ THIRD_PARTY = "text-table"
 HERE = [name for name in NAMES if name != THIRD_PARTY]
 # What reaches servers of others has no examples: a self-test may not depend on them.
 ABROAD = "web-scrape"
+# What the SDK does not carry out itself: a hub tries its examples.
+MODULE = "check-digit"
 
 
 def manifest(name: str) -> dict[str, Any]:
@@ -37,7 +40,7 @@ def manifest(name: str) -> dict[str, Any]:
 
 def test_there_is_one_of_each_kind() -> None:
     kinds = {name: manifest(name)["runtime"] for name in NAMES}
-    assert {runtime["type"] for runtime in kinds.values()} == {"python", "command"}
+    assert {runtime["type"] for runtime in kinds.values()} == {"python", "command", "wasm"}
     assert [name for name, runtime in kinds.items() if "requires" in runtime] == [THIRD_PARTY]
 
 
@@ -51,7 +54,7 @@ def test_an_example_has_no_errors_and_needs_no_advice(name: str) -> None:
     assert f"({name})" in readme
 
 
-@pytest.mark.parametrize("name", [name for name in HERE if name != ABROAD])
+@pytest.mark.parametrize("name", [name for name in HERE if name not in (ABROAD, MODULE)])
 def test_an_example_keeps_what_it_promises(name: str) -> None:
     made = manifest(name)
     for definition in made["tools"]:
@@ -81,6 +84,12 @@ def test_the_shell_reads_whole_numbers_alone(arguments: dict[str, Any], error: s
     example = {"arguments": arguments}
     why = example_failure(EXAMPLES / "prime-factors", made, made["tools"][0], example)
     assert why is None if error is None else str(why).startswith(error)
+
+
+def test_a_module_is_what_its_source_says() -> None:
+    folder = EXAMPLES / MODULE
+    made = wasmtime.wat2wasm((folder / "check_digit.wat").read_text(encoding="utf-8"))
+    assert (folder / "check_digit.wasm").read_bytes() == bytes(made)
 
 
 @pytest.mark.parametrize("name", NAMES)

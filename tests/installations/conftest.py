@@ -1,15 +1,20 @@
 """Installs packages in the test's own process, by the same functions that workers call."""
 
+import uuid
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from execution.runners import call_run
+from execution.runners.call import Call
+from execution.runs.outcomes import Outcome
 from registry.installations.approval import installation_approve
 from registry.installations.models import Installation
 from registry.installations.services import installation_get, installation_start
 from registry.installations.source_form import Source
 from registry.installations.worker import installations_work
+from registry.models import ToolVersion
 from security.models import User
 from tests.installations import packages
 
@@ -42,3 +47,22 @@ def install(admin: User, fetch: Install) -> Install:
         return installation_get(str(one.pk))
 
     return act
+
+
+def called(tool: str, **arguments: Any) -> Outcome:
+    """What became of a call of an installed tool, carried out as a worker does."""
+    version = ToolVersion.objects.get(tool__name=tool)
+    return call_run(
+        Call(
+            run_id=uuid.uuid4(),
+            tool=tool,
+            runner=version.runner,
+            version=version,
+            arguments=arguments,
+            request={},
+            attempt=1,
+            timeout_ms=20_000,
+            max_output_bytes=1 << 16,
+            inline=False,
+        )
+    )

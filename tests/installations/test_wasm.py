@@ -2,13 +2,19 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
 
 from registry.archives.zips import zip_write
+from registry.installations import folders
+from registry.installations.folders import folders_tidy
 from registry.installations.models import Installation
+from registry.models import Package
+from registry.releases.uninstall import package_uninstall
+from security.models import User
 from tests.sandbox.packages import tool_of
 from tests.sandbox.test_wasm import ECHO, FAULTS, module
 
@@ -47,3 +53,20 @@ def test_a_module_that_fails_its_example_is_told(install: Install) -> None:
     one = install(zipped(module(FAULTS)))
     assert one.status == "failed"
     assert one.error["code"] in {"SELF_TEST_FAILED", "EXECUTION_FAILED"}
+
+
+def test_a_compiled_module_goes_when_no_release_has_it(
+    install: Install, admin: User, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "KEPT_S", 0.0)
+    settings.DATA = tmp_path
+    assert install(zipped(module(ECHO))).status == "published"
+    modules = tmp_path / "modules"
+    (kept,) = modules.iterdir()
+    (modules / "half").write_bytes(b"\0")
+    (modules / "folder").mkdir()
+    assert folders_tidy() == 2
+    assert list(modules.iterdir()) == [kept]
+    package_uninstall(by=admin, package=Package.objects.get(name="wasm-echo"))
+    folders_tidy()
+    assert not any(modules.iterdir())

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolhub_sdk.checks.node import LOCK, PACKAGE, UnfitLock, node_lock_read
 from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.package import CONTRACT
 
@@ -23,6 +24,7 @@ def file_problems(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> It
         first = runtime["entry"] if isinstance(runtime["entry"], str) else runtime["entry"][0]
         is_file = isinstance(runtime["entry"], str) or "/" in first
         named["/runtime/entry"] = first.removeprefix("./") if is_file else None
+        yield from _node_problems(runtime.get("requires"), files)
     if runtime["type"] == "wasm":
         named["/runtime/entry"] = runtime["entry"]
         content = files.get(runtime["entry"], _WASM)
@@ -39,6 +41,19 @@ def file_problems(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> It
             yield Problem("/runtime/entry", message, f"Add {path}.py, or mend the name.")
         if runtime.get("requires") in files:
             yield from _requirement_problems(files[runtime["requires"]])
+
+
+def _node_problems(path: str | None, files: Mapping[str, bytes]) -> Iterator[Problem]:
+    if path is None or path not in files:
+        return
+    folder, _, name = path.rpartition("/")
+    try:
+        if name != LOCK:
+            raise UnfitLock(f"a command's packages are those of a {LOCK}")
+        node_lock_read(files[path], files.get(f"{folder}/{PACKAGE}".lstrip("/")))
+    except UnfitLock as error:
+        remedy = f"Name packages by version, and write {LOCK} with npm install --package-lock-only."
+        yield Problem("/runtime/requires", f"{path} is not taken: {error}.", remedy)
 
 
 def _requirement_problems(content: bytes) -> Iterator[Problem]:

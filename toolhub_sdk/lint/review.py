@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from toolhub_sdk.checks.node import PACKAGE, UnfitLock, node_lock_read, node_scripts
 from toolhub_sdk.checks.problem import pointer
 from toolhub_sdk.lint.advice import advice_on
 from toolhub_sdk.lint.instructions import instruction_findings
@@ -85,9 +86,23 @@ def _files(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> Iterator[
         for words in instruction_findings(text) if path in documents else ():
             yield LintWarning("HIDDEN_INSTRUCTION", "", f"{path}: {words}")
     requires = manifest["runtime"].get("requires")
+    if requires and manifest["runtime"]["type"] == "command":
+        yield from _node(requires, files)
+        return
     for line, name in requirement_names(text_of_file(files.get(requires, b"")) or "") if requires else ():
         near = near_name(name, well_known("requirements"))
         if near:
             yield LintWarning(
                 "NEAR_NAME", "", f"{requires}, line {line}: {name} is near the well-known {near}."
             )
+
+
+def _node(requires: str, files: Mapping[str, bytes]) -> Iterator[LintWarning]:
+    beside = f"{requires.rpartition('/')[0]}/{PACKAGE}".lstrip("/")
+    try:
+        lock = node_lock_read(files.get(requires, b""), files.get(beside))
+    except UnfitLock:
+        return  # it is told as a fault
+    for name in node_scripts(lock):
+        words = f"{requires}: {name} wants to run a program when it is installed. It is not run."
+        yield LintWarning("INSTALL_SCRIPT", "/runtime/requires", words)
