@@ -105,9 +105,14 @@ class SeenMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> Any:
-        now = timezone.now()
-        seen = request.session.get(SEEN)
+        response = self.get_response(request)
+        # What needed no session is not made to read one.
+        if request.session.accessed:
+            self._note(request)
+        return response
+
+    def _note(self, request: HttpRequest) -> None:
+        now, seen = timezone.now(), request.session.get(SEEN)
         if seen is not None and now.timestamp() - seen > SEEN_EVERY_S and request.user.is_authenticated:
             request.session[SEEN] = now.timestamp()
             UserSession.objects.create_from_request(request)
-        return self.get_response(request)
