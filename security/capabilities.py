@@ -5,7 +5,6 @@ split at colons only, so that `network:api.example` never holds `network:api.exa
 """
 
 import re
-from collections.abc import Iterable
 
 _PART = r"[A-Za-z0-9_/\-]+"
 CAPABILITY = re.compile(
@@ -35,12 +34,6 @@ def holders(capability: str) -> tuple[str, ...]:
 def managers(capability: str) -> tuple[str, ...]:
     """Every grant that lets an agent manage the hub by a `toolhub:` capability: `*` is for what tools do."""
     return holders(capability)[:-1]
-
-
-def held_by(capability: str, granted: Iterable[str]) -> str | None:
-    """The narrowest granted capability that holds this one, or None."""
-    have = set(granted)
-    return next((name for name in holders(capability) if name in have), None)
 
 
 def covers(restricted: str, needed: str) -> bool:

@@ -30,16 +30,14 @@ class PersonaPrincipal:
 
     is_authenticated: ClassVar[bool] = True
 
-    def capabilities_now(self) -> list[str]:
+    def granted_now(self) -> list[GrantFact]:
         """What is granted and has not expired."""
         now = datetime.now(UTC)
-        return [g.capability for g in self.grants if g.expires_at is None or g.expires_at > now]
+        return [grant for grant in self.grants if grant.expires_at is None or grant.expires_at > now]
 
     def own_now(self) -> list[GrantFact]:
         """What is granted to the persona itself, not by its tier, and has not expired."""
-        now = datetime.now(UTC)
-        own = (grant for grant in self.grants if not grant.tier)
-        return [grant for grant in own if grant.expires_at is None or grant.expires_at > now]
+        return [grant for grant in self.granted_now() if not grant.tier]
 
     @property
     def actor(self) -> Actor:

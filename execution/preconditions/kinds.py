@@ -17,7 +17,8 @@ from execution.preconditions.resources import resource_look
 from execution.runs.selectors import first_id_at
 from registry.config.selectors import settings_of
 from registry.models import Tool, VersionState
-from security.capabilities import held_by
+from security.capabilities import holders
+from security.conditions import condition_words, unmet
 
 Declared = Mapping[str, Any]
 _AVAILABLE = {VersionState.ACTIVE, VersionState.DEPRECATED}
@@ -53,13 +54,18 @@ def _state(declared: Declared, facts: Facts) -> Verdict:
 
 
 def _permission(declared: Declared, facts: Facts) -> Verdict:
-    """The persona holds the capability."""
+    """The persona holds the capability, by a grant whose conditions this call's arguments meet."""
     needed = declared["permission"]
     if facts.principal is None:
         return Verdict(False, "Nobody answers for this call.")
-    if held_by(needed, facts.principal.capabilities_now()):
-        return HOLDS
-    return Verdict(False, f"{facts.principal.persona} does not hold {needed}. An admin can grant it.")
+    names, failed = holders(needed), None
+    for grant in facts.principal.granted_now():
+        if grant.capability in names:
+            failed = unmet(grant.conditions, facts.arguments)
+            if failed is None:
+                return HOLDS
+    only = f" for this call, but only where {condition_words(failed)}" if failed else ""
+    return Verdict(False, f"{facts.principal.persona} does not hold {needed}{only}. An admin can grant it.")
 
 
 def _dependency(declared: Declared, facts: Facts) -> Verdict:

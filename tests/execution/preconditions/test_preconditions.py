@@ -139,7 +139,16 @@ def test_a_permission_is_held_or_named(answer: Callable[..., Any], admin: User, 
     assert "grant" in told["error"]["message"]
     grant_create(by=admin, persona=persona, capability="browser", reason="test")
     assert outcome(answer(wanted)) == "ok"
-    Grant.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    # Conditions of a grant count as they do for what the tool itself needs.
+    for expression, expected in (
+        ("size(arguments) == 0", "ok"),
+        ("size(arguments) == 1", "PRECONDITION_FAILED"),
+    ):
+        Grant.objects.update(conditions=[{"kind": "cel", "expression": expression}])
+        told = answer(wanted)
+        assert outcome(told) == expected
+    assert "only where size(arguments) == 1" in told["error"]["message"]
+    Grant.objects.update(conditions=[], expires_at=timezone.now() - timedelta(seconds=1))
     assert outcome(answer(wanted)) == "PRECONDITION_FAILED"
 
 
