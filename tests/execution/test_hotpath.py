@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.db import (
@@ -142,13 +143,13 @@ def test_a_connection_given_back_in_a_transaction_loses_no_row() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_thread_without_signals_gets_the_rows_and_errors_that_the_main_thread_gets() -> None:
-    """Web threads wait in libpq, the main thread in psycopg."""
+def test_statements_give_the_rows_and_errors_that_a_cursor_gives() -> None:
     if not hotpath.is_served():
         pytest.skip("SQLite is served by the ORM")
     asked: list[tuple[str, Sequence[Any]]] = [
         ("SELECT $1::text, $2::bytea, $3::timestamptz, $4::uuid", ("é\n", b"\0x", timezone.now(), uuid7())),
         ("SELECT n, n > 1, n / 2.0 FROM generate_series(1, $1) n", (3,)),
+        ("SELECT length($1::text)", ("long " * 1_000_000,)),
         ("SELECT $1::int WHERE false", (1,)),
         ("SELECT 1 / $1::int", (0,)),
         ("SELECT $1::int", ("none",)),
@@ -157,19 +158,20 @@ def test_a_thread_without_signals_gets_the_rows_and_errors_that_the_main_thread_
     # Many values' types: the oldest of what was prepared makes room, and is prepared again.
     asked += [(f"SELECT {n} + $1::bigint", (10**k,)) for n in range(KEPT) for k in (1, 9)]
     asked += asked[:2]
+    connection.ensure_connection()
 
-    def answer(statement: str, values: Sequence[Any]) -> Any:
+    def by_cursor(statement: str, values: Sequence[Any]) -> Any:
+        with connection.wrap_database_errors:
+            return psycopg.RawCursor(connection.connection).execute(statement, values).fetchall()
+
+    def answer(ask: Callable[[str, Sequence[Any]], Any], one: tuple[str, Sequence[Any]]) -> Any:
         try:
-            return statement_execute(statement, values)
+            return ask(*one)
         except DatabaseError as error:
             return type(error), type(error.__cause__)
 
-    expected = [answer(*one) for one in asked]
-    connections.close_all()
-    with ThreadPoolExecutor(1) as pool:
-        told = list(pool.map(lambda one: answer(*one), asked))
-        pool.submit(connections.close_all).result()
-    assert told == expected
+    expected = [answer(by_cursor, one) for one in asked]
+    assert [answer(statement_execute, one) for one in asked] == expected
     assert {one for one in expected if isinstance(one, tuple)} == {
         (DataError, errors.DivisionByZero),
         (DataError, errors.InvalidTextRepresentation),
