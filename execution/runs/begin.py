@@ -3,7 +3,6 @@
 import functools
 import uuid
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -12,6 +11,7 @@ from django.utils import timezone
 
 from audit.ledger import event_row
 from core.failpoints import failpoint
+from core.rows import row_make
 from execution.models import Attempt, Run, RunEvent, Status
 from execution.runs import hotpath, hotwork
 from execution.runs.accept import Accepted, rows_write
@@ -19,7 +19,7 @@ from execution.runs.caps import Choice, caps_hold, caps_of
 from execution.runs.choice import choice_make
 from execution.runs.claim import Lease, claim_make, claim_this, lease_start, start_mark, worker_name
 from execution.runs.entries import accepted_entry
-from execution.runs.events import CLAIMED, STARTED
+from execution.runs.events import CLAIMED, STARTED, Step
 from execution.runs.finish import run_finish
 from execution.runs.gates import Facts, facts_of, gate, judge, rests_on_cel
 from execution.runs.outcomes import CALL_REQUESTED
@@ -94,7 +94,7 @@ def begin_new(accepted: Accepted) -> Lease | None:
         (STARTED, number),
     )
     events = [
-        RunEvent(run_id=run.pk, seq=seq, kind=kind, at=run.created_at, data=data)
+        row_make(RunEvent, {"run_id": run.pk, "seq": seq, "kind": kind, "at": run.created_at, "data": data})
         for seq, (kind, data) in enumerate(steps, start=1)
     ]
     attempt = Attempt(
@@ -151,17 +151,13 @@ def _begin_at_once(run_id: uuid.UUID, alone: bool) -> tuple[Lease, Facts]:
         raise _Taken
     run, facts = begun
     number = {"attempt": run.attempt}
-    steps: tuple[tuple[str, datetime, dict[str, Any]], ...] = (
-        (CALL_REQUESTED, run.created_at, {}),
-        (CLAIMED, now, {**number, "worker": worker}),
-        (STARTED, now, number),
+    events = (
+        Step(1, CALL_REQUESTED, run.created_at, {}),
+        Step(2, CLAIMED, now, {**number, "worker": worker}),
+        Step(3, STARTED, now, number),
     )
-    events = [
-        RunEvent(run_id=run.pk, seq=seq, kind=kind, at=at, data=data)
-        for seq, (kind, at, data) in enumerate(steps, start=1)
-    ]
     # A run that has more events behind it than these is finished by reading them.
-    known = tuple(events) if run.events_count == len(events) else None
+    known = events if run.events_count == len(events) else None
     return Lease(run, token, run.attempt, known), facts
 
 

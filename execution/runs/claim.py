@@ -14,7 +14,7 @@ from core.clock import lease_boot, lease_now
 from core.failpoints import failpoint
 from execution.models import Attempt, Run, RunEvent, Status
 from execution.runs.choice import choice_make
-from execution.runs.events import CLAIMED, STARTED, event_add, event_next
+from execution.runs.events import CLAIMED, STARTED, Step, event_add, event_next
 from execution.runs.states import transition
 
 
@@ -28,7 +28,7 @@ class Lease:
     run: Run
     token: uuid.UUID
     attempt: int
-    events: tuple[RunEvent, ...] | None = None
+    events: tuple[RunEvent | Step, ...] | None = None
 
 
 def worker_name() -> str:

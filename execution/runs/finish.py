@@ -23,7 +23,7 @@ from execution.runs import hotpath, hotwork
 from execution.runs.booking import attempt_book
 from execution.runs.claim import Lease
 from execution.runs.entries import outcome_entry
-from execution.runs.events import LATE_RESULT, event_add, event_next, events_digest
+from execution.runs.events import LATE_RESULT, Step, event_add, event_next, events_digest
 from execution.runs.notices import run_wake
 from execution.runs.outcomes import Outcome, outcome_set
 from execution.runs.states import transition
@@ -85,7 +85,7 @@ def _finish_at_once(lease: Lease, outcome: Outcome) -> bool:
     ):
         return False
     now = timezone.now()
-    last = RunEvent(run_id=run.pk, seq=len(lease.events) + 1, kind=outcome.event, at=now, data={})
+    last = Step(len(lease.events) + 1, outcome.event, now, {})
     ledger = event_row(outcome_entry(run, outcome, events_digest([*lease.events, last])))
     failpoint("finish.before")
     if not hotwork.finished_write(run, lease.token, outcome, now, ledger):
