@@ -77,7 +77,7 @@ SETTINGS = (
         "Signing in",
         "sign_in_settings",
         "user",
-        "With passwords, or at a provider of your organisation, and whether it answers.",
+        "By passwords or at a provider, with invitations by mail, and whether both servers answer.",
         "security.view_user",
     ),
     SettingsItem(

@@ -23,6 +23,7 @@ from django.utils.module_loading import import_string
 from django.views import View
 
 from core.errors import ToolHubError
+from core.outbox.check import mail_check
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from security.models import User
@@ -192,7 +193,7 @@ def _unlinked(request: HttpRequest, by: User, person: User, back: HttpResponse) 
 
 
 class SignInSettings(ConsoleView):
-    """How people sign in, as the settings say, and whether the provider answers."""
+    """How people sign in and are invited, as the settings say, and whether the servers for it answer."""
 
     permission = "security.view_user"
     template = "security/sign_in.html"
@@ -200,4 +201,5 @@ class SignInSettings(ConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         """The page."""
         check = import_string("security.oidc.check.provider_check")
-        return self.show({"options": settings.OIDC, "passwords": settings.PASSWORDS, "found": check()})
+        asked = {"found": check(), "mail": mail_check(), "mail_from": settings.MAIL_FROM}
+        return self.show({"options": settings.OIDC, "passwords": settings.PASSWORDS, **asked})

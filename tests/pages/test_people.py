@@ -30,8 +30,9 @@ from security.models import Persona, Token, User
 from security.second_factor import second_factor_remove
 from security.services import token_create
 from tests.mail import Post, deliver, post
+from tests.receiver import closed_port
 
-__all__ = ["post"]
+__all__ = ["closed_port", "post"]
 pytestmark = pytest.mark.django_db
 PASSWORD = "a lamp beside the window"
 
@@ -66,6 +67,10 @@ def test_somebody_is_invited_and_chooses_a_password_once(eyes: Client) -> None:
 def test_with_mail_the_invitation_is_sent_and_its_address_stands_nowhere(eyes: Client, post: Post) -> None:
     fields = {"username": "bo", "email": "bo@example.org", "roles": ["viewer"]}
     assert eyes.post("/people/invite/", fields)["Location"] == "/people/bo/"
+    settings_page = eyes.get("/settings/sign-in/").content.decode()
+    assert "go out as hub@example.org: the server answers" in settings_page.replace(
+        "ToolHub &lt;", ""
+    ).replace("&gt;", "")
     assert "is on its way" in eyes.get("/people/bo/").content.decode()
     assert deliver() == 1
     [(to, mail)] = post.got
@@ -115,6 +120,12 @@ def test_a_person_hears_of_each_change_of_the_way_they_sign_in(admin: User, view
         assert sum(part in text for text in texts) == 1, part
     assert all("/account/" in text and PASSWORD not in text for text in texts)
     assert Event.objects.filter(kind="person.password_changed").count() == 1
+
+
+def test_a_mail_server_that_is_away_is_told(eyes: Client, settings: Any, closed_port: int) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.MAIL_FROM, settings.EMAIL_HOST, settings.EMAIL_PORT = "hub@example.org", "127.0.0.1", closed_port
+    assert "the server does not take mail" in eyes.get("/settings/sign-in/").content.decode()
 
 
 def test_without_mail_or_an_address_nothing_is_owed(admin: User, settings: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from core.outbox.check import MailFound, mail_check
 from security.oidc.check import Found, provider_check
 from security.sandbox.doctor import MADE_OF, Diagnosis, diagnose
 from security.sandbox.probes import Probe
@@ -19,10 +20,11 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="For programs.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found, provider = diagnose(), provider_check()
-        told = {**found.as_dict(), "sign_in": vars(provider) if provider else None}
+        found, provider, mail = diagnose(), provider_check(), mail_check()
+        asked = {"sign_in": vars(provider) if provider else None, "mail": vars(mail) if mail else None}
+        told = {**found.as_dict(), **asked}
         self.stdout.write(
-            json.dumps(told, indent=2) if options["json"] else _text(found) + _sign_in(provider)
+            json.dumps(told, indent=2) if options["json"] else _text(found) + _sign_in(provider, mail)
         )
         if not found.well:
             sys.exit(1)
@@ -42,13 +44,18 @@ def _text(found: Diagnosis) -> str:
     return "\n".join([*lines, *(f"  {name:14} {value}" for name, value in found.facts.items())])
 
 
-def _sign_in(provider: Found | None) -> str:
-    if provider is None:
-        return ""
-    mark = "ok     " if provider.holds else "MISSING"
-    return (
-        f"\n\nSigning in:\n  {mark} the provider: {provider.said}\n          it has to know {provider.back}"
-    )
+def _sign_in(provider: Found | None, mail: MailFound | None) -> str:
+    lines = []
+    if provider:
+        lines += [f"  {_mark(provider.holds)} provider       {provider.said}"]
+        lines += [f"          → registered there: {provider.back}"]
+    if mail:
+        lines += [f"  {_mark(mail.holds)} mail           {mail.said}"]
+    return "\n".join(["", "", "For people:", *lines]) if lines else ""
+
+
+def _mark(holds: bool) -> str:
+    return "ok     " if holds else "MISSING"
 
 
 def _level(each: Probe) -> list[str]:
