@@ -26,9 +26,12 @@ KINDS = (
     "grant.revoked",
     "limit.created",
     "limit.deleted",
+    "output_pattern.added",
+    "output_pattern.removed",
     "pause.begun",
     "pause.ended",
     "persona.created",
+    "persona.described",
     "persona.isolation_set",
     "persona.tier_set",
     "persona.switched_off",
@@ -46,6 +49,10 @@ KINDS = (
     "tier.deleted",
     "token.created",
     "token.revoked",
+    "token.rotated",
+    "tool.overlay_edited",
+    "tool.rule_added",
+    "tool.rule_removed",
 )
 
 

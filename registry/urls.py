@@ -20,7 +20,7 @@ from registry.personas.views_signing import SigningSecretNew
 from registry.personas.views_switch import PersonaSwitch
 from registry.personas.views_tokens import TokenNew, TokenRevoke, TokenRotate
 from registry.policy.views import PauseNew, PolicyList, RestrictionLift, RestrictionNew, StandingChange
-from registry.policy.views_capabilities import CapabilitiesList, CapabilityPage
+from registry.policy.views_capabilities import CapabilitiesList, CapabilityOptions, CapabilityPage
 from registry.policy.views_flags import FlagDelete, FlagNew, FlagPage, FlagsList, FlagTools
 from registry.policy.views_limits import LimitDelete, LimitNew, LimitsList
 from registry.policy.views_matrix import Matrix
@@ -97,6 +97,7 @@ urlpatterns = [
     path("policy/limits/new/", LimitNew.as_view(), name="limit_new"),
     path("policy/limits/<int:row>/delete/", LimitDelete.as_view(), name="limit_delete"),
     path("policy/capabilities/", CapabilitiesList.as_view(), name="capabilities"),
+    path("policy/capabilities/options/", CapabilityOptions.as_view(), name="capability_options"),
     path("policy/capabilities/<int:row>/", CapabilityPage.as_view(), name="capability"),
     path("policy/matrix/", Matrix.as_view(), name="matrix"),
     path("policy/<int:row>/lift/", RestrictionLift.as_view(), name="restriction_lift"),

@@ -2,7 +2,8 @@
 
 A condition is JSON: `{kind, argument, values}` with a JSON Pointer (RFC 6901) into the arguments, or
 `{kind: "cel", expression}` over `arguments`. Kinds: `path` (lies within one of the folders), `host` (is one
-of the hosts, or below `*.example.org`), `equals` (is one of the texts). `{kind: "approval"}` says nothing of
+of the hosts, or below `*.example.org`), `equals` (is one of the texts), `matches` (is one of the texts, in
+which `*` stands for any). `{kind: "approval"}` says nothing of
 the arguments: a person approves each call that stands on the grant.
 """
 
@@ -16,7 +17,7 @@ from core.http.errors import HttpRefused
 from core.http.urls import url_read
 from core.json.pointer import POINTER, pointer_get, pointer_is
 
-KINDS = ("path", "host", "equals")
+KINDS = ("path", "host", "equals", "matches")
 APPROVAL = "approval"
 CONDITIONS_MAX = 10
 VALUES_MAX = 50
@@ -88,8 +89,32 @@ def _is_one_of(value: str, values: Sequence[str]) -> bool:
     return value in values
 
 
-_TESTS = {"path": _within, "host": _at_host, "equals": _is_one_of}
-_VERBS = {"path": "lies within", "host": "is at", "equals": "is"}
+def _matches(value: str, patterns: Sequence[str]) -> bool:
+    return any(_fits(value, pattern.split("*")) for pattern in patterns)
+
+
+def _fits(value: str, parts: Sequence[str]) -> bool:
+    """Whether the parts stand in the text in their order, the first at its start, the last at its end.
+
+    One pass: each part is taken where it comes first, so that nothing is tried twice.
+    """
+    first, *inner = parts
+    if not inner:
+        return value == first
+    last = inner.pop()
+    if not value.startswith(first) or not value.endswith(last) or len(value) < len(first) + len(last):
+        return False
+    at, end = len(first), len(value) - len(last)
+    for part in inner:
+        at = value.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
+_TESTS = {"path": _within, "host": _at_host, "equals": _is_one_of, "matches": _matches}
+_VERBS = {"path": "lies within", "host": "is at", "equals": "is", "matches": "matches"}
 
 
 def _checked(place: str, one: Any) -> dict[str, Any]:

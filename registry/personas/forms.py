@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.urls import reverse
 
 from core.errors import ToolHubError
 from core.forms import ConsoleForm
@@ -39,7 +40,13 @@ class AssignForm(ConsoleForm):
 class GrantForm(ConsoleForm):
     """A capability for a persona."""
 
-    capability = forms.CharField(max_length=120, help_text="a:b is held by a:b, a, a:* and *.")
+    capability = forms.CharField(
+        max_length=120,
+        widget=forms.TextInput(
+            attrs={"list": "capabilities-known", "autocomplete": "off", "spellcheck": "false"}
+        ),
+        help_text="a:b is held by a:b, a, a:* and *.",
+    )
     reason = forms.CharField(max_length=200, help_text="Stands in the audit.")
     expires_at = forms.DateTimeField(
         label="Ends (UTC)",
@@ -55,20 +62,36 @@ class GrantForm(ConsoleForm):
             ("path", "a path lies within folders"),
             ("host", "an address is at hosts"),
             ("equals", "a text is one of these"),
+            ("matches", "a text matches one of these, with * for any"),
             ("cel", "an expression in CEL is true"),
             ("approval", "a person approves the call"),
         ],
     )
     argument = forms.CharField(
-        required=False, max_length=500, help_text="The argument that is looked at: /path, /target/url."
+        required=False,
+        max_length=500,
+        widget=forms.TextInput(
+            attrs={"list": "arguments-known", "autocomplete": "off", "spellcheck": "false"}
+        ),
+        help_text="The argument that is looked at: /path, /target/url.",
     )
     values = forms.CharField(
         label="Is",
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Folders, hosts or texts, one a line; in CEL an expression such as arguments.amount < 100.",
+        help_text="Folders (/srv/reports), hosts (*.example.org) or texts (order-*), one a line."
+        " In CEL an expression: arguments.amount < 100",
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["capability"].widget.attrs |= {
+            "hx-get": reverse("capability_options"),
+            "hx-trigger": "focus once, input changed delay:200ms",
+            "hx-target": "#capabilities-known",
+            "hx-swap": "innerHTML",
+        }
 
     def wishes(self) -> dict[str, Any]:
         """What the service takes."""

@@ -13,6 +13,7 @@ from security.decisions import Decision
 from security.models import Grant, Persona, Token
 from security.policy.selectors import PolicyBook
 from security.tokens import principal_supposed, principals_supposed
+from toolhub_sdk.checks.problem import pointer as pointer_of
 
 
 def personas_page(filters: Mapping[str, str]) -> QuerySet[Persona]:
@@ -69,6 +70,17 @@ def assignable_find(text: str) -> Tool | Package | None:
     if text.startswith("package:"):
         return Package.objects.filter(name=text.removeprefix("package:")).first()
     return Tool.objects.filter(name=text).first()
+
+
+def argument_pointers(tools: Iterable[Tool]) -> list[str]:
+    """JSON Pointers of the arguments that are texts, of some tools' active versions, sorted."""
+    found = set()
+    for tool in tools:
+        schema = tool.active.definition.get("inputSchema", {}) if tool.active else {}
+        for name, about in schema.get("properties", {}).items():
+            if isinstance(about, Mapping) and about.get("type") == "string":
+                found.add(pointer_of((name,)))
+    return sorted(found)
 
 
 @dataclass(frozen=True)

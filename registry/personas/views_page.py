@@ -11,7 +11,7 @@ from django.urls import reverse
 from core.forms import ConsoleForm
 from core.pages import ConsoleView, page_read
 from registry.personas.forms import AssignForm, GrantForm, TokenForm
-from registry.personas.selectors import book_for, decisions_of, persona_detail
+from registry.personas.selectors import argument_pointers, book_for, decisions_of, persona_detail
 from registry.policy.forms import StandingForm
 from registry.policy.limits_view import limits_view
 from registry.selectors import tools_assigned
@@ -80,6 +80,7 @@ class PersonaPage(ConsoleView):
                 "restrictions": [row for row in book.restriction_rows if row.persona and not row.is_pause],
                 "limits": limits_view(persona, book),
                 "pauses": [row for row in book.restriction_rows if row.is_pause and not row.tool],
+                "pointers": argument_pointers(page.rows),
                 "forms": PersonaForms.with_one(standing, came_back),
             },
             status=422 if came_back else 200,

@@ -16,9 +16,9 @@ from security.capabilities import holders
 from security.people import person_of
 from security.policy.catalogue import RISKS, capability_describe, grants_that_hold
 from security.policy.models import Capability
-from security.policy.selectors import capabilities_page, capability_detail
+from security.policy.selectors import capabilities_known, capabilities_page, capability_detail
 
-SHOWN = 50
+SHOWN, OPTIONS = 50, 30
 
 
 class CapabilitiesList(ListView[Capability]):
@@ -37,6 +37,19 @@ class CapabilitiesList(ListView[Capability]):
     def more(self, page: Page[Capability]) -> dict[str, Any]:
         """The risks to choose from."""
         return {"risks": [(word, word) for word in RISKS]}
+
+
+class CapabilityOptions(ConsoleView):
+    """What the picker of a capability proposes for what is typed."""
+
+    permission = "security.add_grant"
+    template = "components/options.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The options."""
+        names = capabilities_known(request.GET.get("capability", "").strip())[:OPTIONS]
+        noted = dict(Capability.objects.filter(name__in=names).values_list("name", "description"))
+        return self.show({"options": [(name, noted.get(name, "")) for name in names]})
 
 
 class CapabilityPage(ConsoleView):

@@ -12,7 +12,8 @@ from core.pages import Page
 from security.decisions import decide
 from security.facts import CallFacts
 from security.models import Persona
-from security.policy.selectors import PolicyBook, capabilities_page
+from security.policy.models import Capability
+from security.policy.selectors import PolicyBook, capabilities_known
 from security.principals import PersonaPrincipal
 from security.tokens import principals_supposed
 
@@ -45,13 +46,13 @@ class Matrix(ListView[Persona]):
     def more(self, page: Page[Persona]) -> dict[str, Any]:
         """The columns, narrowed by `capability` and begun at `from`; and the cells of each row."""
         params = self.request.GET
-        columns = capabilities_page({"q": params.get("capability", "")})
-        found = list(columns.filter(name__gte=params.get("from", ""))[: COLUMNS + 1])
-        names = [column.name for column in found[:COLUMNS]]
+        names = capabilities_known(params.get("capability", ""), params.get("from", ""))[: COLUMNS + 1]
+        shown = names[:COLUMNS]
+        noted = {row.name: row for row in Capability.objects.filter(name__in=shown)}
         return {
-            "columns": found[:COLUMNS],
-            "next_column": found[COLUMNS].name if len(found) > COLUMNS else "",
-            "lines": matrix_of(page.rows, names),
+            "columns": [noted.get(name) or Capability(name=name) for name in shown],
+            "next_column": names[COLUMNS] if len(names) > COLUMNS else "",
+            "lines": matrix_of(page.rows, shown),
         }
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from core.errors import NotFound
 from security.capabilities import covers
 from security.facts import FlagFact, GrantFact, LimitFact, Policy, RestrictionFact, Standing
-from security.models import Persona
+from security.models import Grant, Persona
 from security.policy.models import Capability, Flag, FlaggedTool, Limit, Restriction, Tier
 from security.policy.usage import usage_read, usage_told
 
@@ -86,6 +86,16 @@ def policy_at_start(policy: Policy) -> Policy:
     """What of the rules counts for a run that was accepted: a pause keeps it from being claimed, no more."""
     restrictions = tuple(one for one in policy.restrictions if not one.is_pause)
     return dataclasses.replace(policy, restrictions=restrictions, limits=())
+
+
+def capabilities_known(text: str = "", begin: str = "") -> list[str]:
+    """Names that have `text` in them, of catalogue, grants in force and tiers; no wildcards; from `begin`."""
+    now = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    granted = Grant.objects.filter(now, capability__icontains=text).values_list("capability", flat=True)
+    noted = Capability.objects.filter(name__icontains=text).values_list("name", flat=True)
+    tiers = (name for row in Tier.objects.all() for name in row.capabilities)
+    names = {*granted, *noted, *(name for name in tiers if text.lower() in name.lower())}
+    return sorted(name for name in names if name >= begin and not name.endswith("*"))
 
 
 def limit_fact(row: Limit) -> LimitFact:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from audit.models import Denial, Event
@@ -223,6 +224,22 @@ def test_a_key_that_is_empty_or_too_long_is_422(call: Call, assign: Assign, key:
 def test_what_may_not_be_called_is_not_validated(call: Call, fx: Package) -> None:
     """403 before 422: the schema's errors are for those who may call."""
     refused(call("fx_capable", {"wrong": 1}), 403, "CAPABILITY_MISSING")
+
+
+def test_denied_then_invalid_then_done_are_rows_of_the_persona(
+    call: Call, fx: Package, admin: User, persona: Persona, client: Client
+) -> None:
+    """Permission before arguments before execution; nothing runs before the third, and each is in the audit."""
+    refused(call("fx_capable", {"wrong": 1}), 403, "CAPABILITY_MISSING")
+    grant_create(by=admin, persona=persona, capability="file:read:tmp", reason="test")
+    refused(call("fx_capable", {"wrong": 1}), 422, "INVALID_ARGUMENTS")
+    assert not Run.objects.exists()
+    assert call("fx_capable", {}).json()["data"] == "done"
+    client.force_login(admin)
+    rows = client.get("/audit/?actor_kind=persona").context["page"].rows
+    assert [row.kind for row in rows] == ["run.outcome", "run.accepted", "run.refused", "run.refused"]
+    codes = [json.loads(row.canonical)["data"].get("code") for row in rows]
+    assert codes == [None, None, "INVALID_ARGUMENTS", "CAPABILITY_MISSING"]
 
 
 def test_what_may_not_be_seen_is_not_validated(call: Call, published: None) -> None:
