@@ -39,6 +39,10 @@ TOOL: dict[str, Any] = {
         "determinism": {"type": "string"},
         "requiredCapabilities": {"type": "array", "items": {"type": "string"}},
         "inputSchema": {"type": "object"},
+        "dynamic": {
+            "type": "boolean",
+            "description": "Whether the arguments depend on the context, see `POST tools/{name}/schema`.",
+        },
         "outputSchema": {"type": ["object", "null"]},
         "annotations": {"type": "object"},
     },
@@ -62,7 +66,7 @@ TOOL_LIST: dict[str, Any] = {
         "reason": {"type": ["string", "null"], "description": "Why the list is empty."},
         "warnings": {
             "type": "array",
-            "description": "With `format`: the tools that it has no form for, each with the reason.",
+            "description": "With `format`: tools without such a form, and those that are `dynamic`.",
             "items": {
                 "type": "object",
                 "properties": {"tool": {"type": "string"}, "message": {"type": "string"}},
@@ -91,6 +95,7 @@ def tool_view(version: ToolVersion) -> dict[str, Any]:
         "determinism": version.determinism,
         "requiredCapabilities": version.required_capabilities,
         "inputSchema": definition["inputSchema"],
+        "dynamic": version.is_dynamic,
         "outputSchema": definition.get("outputSchema"),
         "annotations": definition.get("annotations", {}),
     }

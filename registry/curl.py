@@ -17,9 +17,18 @@ def example_arguments(definition: Mapping[str, Any]) -> dict[str, Any]:
     return dict(examples[0].get("arguments", {})) if examples else {}
 
 
-def curl_line(public_url: str, tool: str, arguments: Mapping[str, Any], token: str = "$TOKEN") -> str:
-    """One line for a POSIX shell. A placeholder like `$TOKEN` stays for the shell to fill in."""
-    body = orjson.dumps({"arguments": arguments}).decode()
+def curl_line(
+    public_url: str,
+    tool: str,
+    arguments: Mapping[str, Any],
+    token: str = "$TOKEN",
+    more: Mapping[str, Any] | None = None,
+) -> str:
+    """One line for a POSIX shell. A placeholder like `$TOKEN` stays for the shell to fill in.
+
+    `more` are further members of the call's body.
+    """
+    body = orjson.dumps({"arguments": arguments, **(more or {})}).decode()
     if len(body) > LONGEST:
         body = '{"arguments":{}}'
     address = f"{public_url.rstrip('/')}/api/v1/tools/{tool}/execute"

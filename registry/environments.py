@@ -1,11 +1,11 @@
 """A release's own environment: locked wheels with hashes, in a folder named by the lock.
 
-Requirements are names by PEP 508 and nothing else; only wheels are taken, so that nothing of a package runs
-while it is installed. Node packages (node_environments.py) have their folders here, too.
+Requirements are names by PEP 508 and nothing else (toolhub_sdk/checks/requirements.py); only wheels are
+taken, so that nothing of a package runs while it is installed. Node packages (node_environments.py) have
+their folders here, too.
 """
 
 import hashlib
-import re
 import shutil
 import sys
 import sysconfig
@@ -15,21 +15,19 @@ from threading import Event
 
 import uv
 from django.conf import settings
-from packaging.requirements import InvalidRequirement, Requirement
 
 from core.errors import InvalidRequest, ToolHubError
 from core.programs import Ended, lacks_room, program_run
 from registry.node_environments import is_node, node_fill, node_names
 from registry.scratch import folder_bytes, scratch
 from registry.store import folder_make
+from toolhub_sdk.checks.requirements import RequirementsError, is_locked
+from toolhub_sdk.checks.requirements import requirements_read as sdk_read
 
 ENVIRONMENTS = "environments"
-REQUIREMENTS_MAX = 200
-LOCK_MAX = 512 * 1024
 BYTES_MAX = 1024 * 1024 * 1024
 LOCK_S = 120.0
 BUILD_S = 600.0
-_HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 _ONLY = ("--no-config", "--color", "never", "--no-progress", "--only-binary", ":all:")
 Say = Callable[[str], None]
 
@@ -40,25 +38,15 @@ def requirements_read(text: str) -> list[str]:
     Raises ToolHubError REQUIREMENTS_REFUSED for options, addresses, paths and anything that is no PEP 508
     name.
     """
-    if len(text) > LOCK_MAX:
-        raise _refused(f"has more than {LOCK_MAX} characters", 0)
-    found = []
-    number = 0
-    for number, line in _lines(text):
-        found.append(_requirement(line, number))
-    if len(found) > REQUIREMENTS_MAX:
-        raise _refused(f"names more than {REQUIREMENTS_MAX} packages", number)
-    return found
-
-
-def is_locked(requirements: list[str]) -> bool:
-    """Whether each requirement, as `requirements_read` gives it, has one exact version and a hash."""
-    return all(_HASH.search(line) and _is_exact(_HASH.sub("", line).strip()) for line in requirements)
-
-
-def _is_exact(line: str) -> bool:
-    specifiers = list(Requirement(line).specifier)
-    return len(specifiers) == 1 and specifiers[0].operator == "==" and "*" not in specifiers[0].version
+    try:
+        return sdk_read(text)
+    except RequirementsError as error:
+        raise InvalidRequest(
+            str(error),
+            code="REQUIREMENTS_REFUSED",
+            data={"line": error.line},
+            errors=[{"pointer": "/runtime/requires", "message": str(error)}],
+        ) from error
 
 
 def lock_make(requirements: list[str], *, say: Say, cancelled: Event) -> str:
@@ -189,43 +177,3 @@ def _uv(
         raise ToolHubError(
             f"Getting the dependencies {why}.", code="DEPENDENCY_MISSING", data={"said": told[-20:]}
         )
-
-
-def _lines(text: str) -> list[tuple[int, str]]:
-    """Logical lines with their numbers, without comments, as pip reads them."""
-    joined, start = "", 0
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        start = start or number
-        line = re.sub(r"(^|\s)#.*$", "", line)
-        if line.rstrip().endswith("\\"):
-            joined += line.rstrip()[:-1] + " "
-            continue
-        if (joined + line).strip():
-            found.append((start, (joined + line).strip()))
-        joined, start = "", 0
-    if joined.strip():
-        found.append((start, joined.strip()))
-    return found
-
-
-def _requirement(line: str, number: int) -> str:
-    hashes = _HASH.findall(line)
-    bare = _HASH.sub("", line).strip()
-    if bare.startswith("-"):
-        raise _refused("has an option; only names and versions are taken", number)
-    if "${" in bare or " --" in bare:
-        raise _refused("has an option or a variable", number)
-    try:
-        requirement = Requirement(bare)
-    except InvalidRequirement as error:
-        raise _refused("is no requirement by PEP 508", number) from error
-    if requirement.url:
-        raise _refused("names an address; only packages by name are taken", number)
-    return " ".join([str(requirement), *sorted(set(hashes))])
-
-
-def _refused(why: str, number: int) -> InvalidRequest:
-    return InvalidRequest(
-        f"Line {number} of the requirements {why}.", code="REQUIREMENTS_REFUSED", data={"line": number}
-    )

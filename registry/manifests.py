@@ -3,20 +3,13 @@
 from typing import Any
 
 from core.errors import ToolHubError
-from core.json.strict import Limits, StrictJSONError, loads
-from registry.expressions import expression_problems
-from toolhub_sdk.checks.manifest import manifest_problems as sdk_problems
+from core.json.strict import StrictJSONError, loads
+from toolhub_sdk.checks.manifest import manifest_problems
 from toolhub_sdk.checks.problem import Problem
 
-__all__ = ["LIMITS", "Problem", "manifest_problems", "manifest_read", "problems_raise"]
+__all__ = ["Problem", "manifest_problems", "manifest_read", "problems_raise"]
 
 CODE = "INVALID_MANIFEST"
-LIMITS = Limits(max_bytes=1_048_576)
-
-
-def manifest_problems(manifest: Any, *, builtin: bool = False) -> list[Problem]:
-    """What is wrong with a manifest: what the SDK finds, and where it finds nothing, the expressions."""
-    return sdk_problems(manifest, builtin=builtin) or list(expression_problems(manifest))
 
 
 def manifest_read(raw: bytes) -> dict[str, Any]:
@@ -25,7 +18,7 @@ def manifest_read(raw: bytes) -> dict[str, Any]:
     Raises ToolHubError INVALID_MANIFEST; whether it is a good manifest is for `manifest_problems` to say.
     """
     try:
-        manifest = loads(raw, limits=LIMITS)
+        manifest = loads(raw)
     except StrictJSONError as error:
         raise ToolHubError(
             f"toolhub.json cannot be read: {error.message}",
@@ -44,6 +37,8 @@ def problems_raise(problems: list[Problem]) -> None:
         raise ToolHubError(
             f"toolhub.json is not right at {problems[0].pointer or 'its top'}: {problems[0].message}",
             code=CODE,
-            errors=[{"pointer": each.pointer, "message": each.message} for each in problems],
+            errors=[
+                {"pointer": each.pointer, "message": each.message, "remedy": each.remedy} for each in problems
+            ],
             suggestions=list(dict.fromkeys(each.remedy for each in problems)),
         )

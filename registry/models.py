@@ -164,6 +164,11 @@ class ToolVersion(models.Model):
         return self.declared.get("sanitise") is True
 
     @cached_property
+    def is_dynamic(self) -> bool:
+        """Whether the schema of its arguments depends on the context. Built-in tools have none that does."""
+        return self.runner != "builtin" and "schema" in self.declared.get("hooks", {})
+
+    @cached_property
     def content_fields(self) -> tuple[Field, ...]:
         """Which arguments are checked for attacks; for most tools none."""
         return content_fields(self.digest, self.definition)

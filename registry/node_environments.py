@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 from urllib.parse import urlsplit
@@ -18,7 +19,7 @@ from security.sandbox.launch import MIB, WORK, Finished, Launch, Limits, Mount
 from security.sandbox.levels import Level
 from security.sandbox.probes import level_choose, probe
 from security.sandbox.run import sandbox_run
-from toolhub_sdk.checks.node import LOCK, PACKAGE, UnfitLock, node_lock_read, node_packages
+from toolhub_sdk.checks.node import LOCK, PACKAGE, UnfitLock, node_lock_named, node_packages
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 BYTES_MAX = 1024 * MIB
@@ -34,12 +35,13 @@ def is_node(lock: str) -> bool:
     return lock.startswith("{")
 
 
-def node_lock_make(lock: bytes, package: bytes | None) -> str:
+def node_lock_make(path: str, contents: Mapping[str, bytes]) -> str:
     """The text of a release's lock, empty where it names no package. Raises REQUIREMENTS_REFUSED."""
     try:
-        read = node_lock_read(lock, package)
+        read = node_lock_named(path, contents)
     except UnfitLock as error:
-        raise InvalidRequest(f"{error}.", code="REQUIREMENTS_REFUSED") from error
+        at = [{"pointer": "/runtime/requires", "message": f"{error}."}]
+        raise InvalidRequest(f"{error}.", code="REQUIREMENTS_REFUSED", errors=at) from error
     return canonical(read).decode() if node_packages(read) else ""
 
 

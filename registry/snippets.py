@@ -27,26 +27,33 @@ class Snippet:
     note: str = ""
 
 
-def snippets(public_url: str, tool: str, arguments: Mapping[str, Any]) -> list[Snippet]:
-    """The call with these arguments. A token is read from the variable TOKEN, and stands in none of them."""
+def snippets(
+    public_url: str, tool: str, arguments: Mapping[str, Any], more: Mapping[str, Any] | None = None
+) -> list[Snippet]:
+    """The call with these arguments, and with further members of its body where a form has them.
+
+    A token is read from the variable TOKEN, and stands in none of them.
+    """
     return [
-        Snippet("curl", curl_line(public_url, tool, arguments)),
-        Snippet("Python", python_lines(public_url, tool, arguments)),
+        Snippet("curl", curl_line(public_url, tool, arguments, more=more)),
+        Snippet("Python", python_lines(public_url, tool, arguments, more)),
         Snippet("MCP", bridge_program(public_url, tool, arguments), BRIDGE_NOTE),
         Snippet("MCP message", mcp_message(tool, arguments), MESSAGE_NOTE),
     ]
 
 
-def python_lines(public_url: str, tool: str, arguments: Mapping[str, Any]) -> str:
+def python_lines(
+    public_url: str, tool: str, arguments: Mapping[str, Any], more: Mapping[str, Any] | None = None
+) -> str:
     """A program that makes the call with the package httpx and prints the result."""
     address = f"{public_url.rstrip('/')}/api/v1/tools/{tool}/execute"
-    shown = pprint.pformat(dict(arguments), width=88, sort_dicts=False)
+    shown = pprint.pformat({"arguments": arguments, **(more or {})}, width=88, sort_dicts=False)
     return (
         "import os\n\nimport httpx\n\n"
-        f"arguments = {shown}\n"
+        f"call = {shown}\n"
         f"answer = httpx.post(\n    {address!r},\n"
         '    headers={"Authorization": f"Bearer {os.environ[\'TOKEN\']}"},\n'
-        '    json={"arguments": arguments},\n    timeout=60,\n)\n'
+        "    json=call,\n    timeout=60,\n)\n"
         "print(answer.json())\n"
     )
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import HttpResponse
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -14,7 +14,9 @@ from execution.runs.api import result_response
 from execution.runs.openapi import ACCEPTED_ANSWER, CALL, PREFER, answers
 from execution.runs.preferences import manner_read
 from execution.runs.requests import request_read
+from registry.formats import format_read, tool_converted
 from security.principals import caller
+from toolhub_sdk.providers import PROVIDERS
 
 MEMBERS = ("version", "context", "context_data", "hints")
 _BODY: dict[str, Any] = {
@@ -34,6 +36,15 @@ _SCHEMA: dict[str, Any] = {
             "format": "uuid",
             "description": "The run in which the tool's hook made it.",
         },
+        "tool": {
+            "type": ["object", "null"],
+            "description": "With `format`: the tool with this schema; null where there is no form for it.",
+        },
+        "warnings": {
+            "type": "array",
+            "description": "With `format`: why there is no form.",
+            "items": {"type": "string"},
+        },
     },
     "required": ["version", "inputSchema", "dynamic", "cached", "run_id"],
 }
@@ -49,7 +60,12 @@ class ToolSchema(APIView):
         "Where the tool makes it for each context, its hook is called as a run: 202 while that works, "
         "and the run's result where it failed.",
         request={"application/json": _BODY},
-        parameters=[PREFER],
+        parameters=[
+            PREFER,
+            OpenApiParameter(
+                "format", str, enum=tuple(PROVIDERS), description="The tool as a provider takes it, too."
+            ),
+        ],
         responses=answers(
             {200: OpenApiResponse(_SCHEMA, description="The schema."), 202: ACCEPTED_ANSWER},
             400,
@@ -62,6 +78,7 @@ class ToolSchema(APIView):
     )
     def post(self, request: Request, name: str) -> HttpResponse | Response:
         body: Any = request.data
+        wanted = format_read(request.query_params, tuple(PROVIDERS))
         if unknown := sorted(set(body) - set(MEMBERS)) if isinstance(body, dict) else []:
             errors = [{"pointer": f"/{each}", "message": f"Known: {', '.join(MEMBERS)}."} for each in unknown]
             raise ToolHubError("The request has unknown members.", code="UNKNOWN_MEMBER", errors=errors)
@@ -73,5 +90,14 @@ class ToolSchema(APIView):
         )
         if asked.schema is None and asked.run is not None:
             return result_response(asked.run)
-        made = {"version": asked.version, "inputSchema": asked.schema, "dynamic": asked.dynamic}
-        return Response({**made, "cached": asked.cached, "run_id": str(asked.run.pk) if asked.run else None})
+        version, schema = asked.version, asked.schema or {}
+        return Response(
+            {
+                "version": version.version,
+                "inputSchema": schema,
+                "dynamic": version.is_dynamic,
+                "cached": asked.cached,
+                "run_id": str(asked.run.pk) if asked.run else None,
+                **(tool_converted(wanted, version, schema) if wanted else {}),
+            }
+        )

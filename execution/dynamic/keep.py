@@ -14,17 +14,11 @@ from core.errors import InvalidRequest
 from core.json.canonical import canonical
 from execution.models import DynamicSchema
 from registry.config.selectors import settings_of
-from registry.contracts import hooks_of
 from registry.models import ToolVersion
 from registry.schemas import Validator, problems_of, validator_build
 
 LIVES = timedelta(minutes=5)
 _CONTEXT = ("context", "context_data", "hints")
-
-
-def is_dynamic(version: ToolVersion) -> bool:
-    """Whether the version's schema depends on the context. Built-in tools have none that does."""
-    return version.runner != "builtin" and "schema" in hooks_of(version.definition)
 
 
 def schema_key(version: ToolVersion, persona_id: int, request: Mapping[str, Any]) -> bytes:

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from execution.dynamic.keep import is_dynamic, schema_kept
+from execution.dynamic.keep import schema_kept
 from execution.models import Run, Status
 from execution.runs.checks import call_check
 from execution.runs.refusals import refusal_record
 from execution.runs.requests import CallRequest
 from execution.runs.services import Manner, run_submit
 from execution.runs.waiting import run_await
+from registry.models import ToolVersion
 from security.principals import PersonaPrincipal
 
 
@@ -19,11 +20,28 @@ from security.principals import PersonaPrincipal
 class Asked:
     """The schema, or the run that was to make it and has not (yet)."""
 
-    version: str
+    version: ToolVersion
     schema: Mapping[str, Any] | None
-    dynamic: bool
-    cached: bool
+    cached: bool = False
     run: Run | None = None
+
+
+def hook_request(request: CallRequest) -> CallRequest:
+    """The call of the hook that makes the schema for a call's context."""
+    return replace(request, arguments={}, hook="schema")
+
+
+def schema_known(*, principal: PersonaPrincipal, name: str, request: CallRequest) -> Asked:
+    """What is known of the schema without a run: that of most tools, or one that is kept for this context.
+
+    Raises what a call's checks raise; a refusal stays on record.
+    """
+    refuse = functools.partial(refusal_record, principal)
+    version = call_check(principal, name, hook_request(request), refuse=refuse).found.version
+    if not version.is_dynamic:
+        return Asked(version, version.definition["inputSchema"], cached=True)
+    kept = schema_kept(version, principal.persona_id, request.recorded())
+    return Asked(version, kept, cached=kept is not None)
 
 
 def schema_ask(*, principal: PersonaPrincipal, name: str, request: CallRequest, manner: Manner) -> Asked:
@@ -31,15 +49,15 @@ def schema_ask(*, principal: PersonaPrincipal, name: str, request: CallRequest, 
 
     A hook is called as a run of the tool: decided, recorded, held by the sandbox. Raises as `run_submit`.
     """
-    hook = replace(request, arguments={}, hook="schema")
-    checked = call_check(principal, name, hook, refuse=functools.partial(refusal_record, principal))
-    version = checked.found.version
-    if not is_dynamic(version):
-        return Asked(version.version, version.definition["inputSchema"], dynamic=False, cached=True)
-    if kept := schema_kept(version, principal.persona_id, request.recorded()):
-        return Asked(version.version, kept, dynamic=True, cached=True)
-    run = run_submit(principal=principal, name=name, request=hook, manner=manner)
+    known = schema_known(principal=principal, name=name, request=request)
+    if known.cached:
+        return known
+    run = run_submit(principal=principal, name=name, request=hook_request(request), manner=manner)
     if not manner.detached:
         run = run_await(run, principal.persona_id, manner.wait_s)
-    made = run.result if run.status == Status.COMPLETED else None
-    return Asked(version.version, made, dynamic=True, cached=False, run=run)
+    return replace(known, schema=schema_made(run), run=run)
+
+
+def schema_made(run: Run) -> Mapping[str, Any] | None:
+    """What a run of the hook made, or None."""
+    return run.result if run.request.get("hook") == "schema" and run.status == Status.COMPLETED else None

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from core.errors import InvalidRequest, error_object
-from execution.dynamic.keep import is_dynamic, problems_by, schema_keep, schema_kept, schema_read
+from execution.dynamic.keep import problems_by, schema_keep, schema_kept, schema_read
 from execution.models import Status
 from execution.runners.call import Call, dropped
 from execution.runners.judging import ended, given
@@ -20,7 +20,7 @@ def dynamic_run(call: Call, perform: Perform) -> Outcome:
 
     `perform` runs a function of the tool in the sandbox: the hook where `call.hook` says so.
     """
-    if not is_dynamic(call.version):
+    if not call.version.is_dynamic:
         return perform(call)
     if call.hook:
         return _kept(call, perform(call))

@@ -11,7 +11,7 @@ from typing import Any
 from core.errors import ToolHubError
 from core.json.canonical import CanonicalError, canonical
 from execution.callbacks.accept import callback_check
-from execution.dynamic.keep import is_dynamic, problems_by, schema_kept
+from execution.dynamic.keep import problems_by, schema_kept
 from execution.runs.requests import Bounds, CallRequest, bounds_of
 from execution.runs.sanitise import cleaned_words, sanitised
 from registry.config.selectors import settings_check
@@ -178,7 +178,7 @@ def _arguments_check(version: ToolVersion, request: CallRequest, open_arguments:
 def _values_check(found: ResolvedTool, principal: PersonaPrincipal, request: CallRequest) -> None:
     """What few tools have: a schema for the context, where it is known, and rules."""
     version = found.version
-    if is_dynamic(version):
+    if version.is_dynamic:
         # Where it is not known, the worker has the tool make it, and holds the arguments to it.
         kept = schema_kept(version, principal.persona_id, request.recorded())
         if kept and (problems := problems_by(kept, request.arguments)):

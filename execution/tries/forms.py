@@ -8,16 +8,26 @@ from django.urls import reverse
 from core.forms import ConsoleForm
 from execution.runs.forms import JSONField
 
-RUN = "run"
+# What the form's buttons do; anything else shows the call alone.
+RUN, SCHEMA = "run", "schema"
 
 
 class TryForm(ConsoleForm):
-    """As whom a tool is called, which version of it, and with what."""
+    """As whom a tool is called, which version of it, in which context, and with what."""
 
     persona = forms.CharField(
         label="As persona", max_length=64, help_text="Its rights decide. You answer for the call."
     )
     version = forms.CharField(max_length=64, required=False, help_text="Empty: the active one.")
+    session_id = forms.CharField(
+        label="Session", max_length=128, required=False, help_text="Empty: the persona's own, default."
+    )
+    context_data = JSONField(
+        label="Context data",
+        required=False,
+        help_text="A JSON object that the tool gets beside its arguments.",
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "class": "form-control code-like"}),
+    )
     arguments = JSONField(
         help_text="A JSON object.",
         widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false", "class": "form-control code-like"}),
@@ -32,5 +42,31 @@ class TryForm(ConsoleForm):
             "hx-target": "#persona-options",
             "hx-swap": "innerHTML",
         }
-        for name in ("persona", "version"):
+        for name in ("persona", "version", "session_id"):
             self.fields[name].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+
+    def full_clean(self) -> None:
+        """Arguments need not be there where it is the question what they are."""
+        self.fields["arguments"].required = self.data.get("act") != SCHEMA
+        super().full_clean()
+
+    def clean_arguments(self) -> dict[str, Any]:
+        """Raises ValidationError for what is no object."""
+        return _object(self.cleaned_data["arguments"], required=self.fields["arguments"].required)
+
+    def clean_context_data(self) -> dict[str, Any]:
+        """Raises ValidationError for what is no object."""
+        return _object(self.cleaned_data["context_data"], required=False)
+
+    @property
+    def has_context(self) -> bool:
+        """Whether something of the context is filled in, or wrong."""
+        return any(self[name].value() or self[name].errors for name in ("session_id", "context_data"))
+
+
+def _object(value: Any, *, required: bool) -> dict[str, Any]:
+    if value is None and not required:
+        return {}
+    if not isinstance(value, dict):
+        raise forms.ValidationError("This must be a JSON object.")
+    return value

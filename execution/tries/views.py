@@ -1,5 +1,7 @@
 """The page on which a person tries a tool."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -12,15 +14,17 @@ from django.urls import reverse
 
 from core.errors import InvalidRequest, ToolHubError
 from core.pages import ConsoleView
+from execution.dynamic.services import schema_made
 from execution.models import Run
 from execution.runs.requests import CallRequest
 from execution.runs.selectors import run_detail
 from execution.runs.states import SETTLED
 from execution.runs.waiting import run_await
-from execution.tries.forms import RUN, TryForm
-from execution.tries.services import run_try
+from execution.tries.forms import RUN, SCHEMA, TryForm
+from execution.tries.services import run_try, schema_try
 from registry.curl import example_arguments
 from registry.models import Tool
+from registry.parameters import parameters_of
 from registry.personas.selectors import tool_callers
 from registry.selectors import tool_detail
 from registry.snippets import snippets
@@ -30,6 +34,15 @@ from security.people import person_of
 # So long the answer waits for a quick tool; after that the page follows the run.
 WAIT_S = 2.0
 PROPOSED = 30
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the page shows beside the form: a run, or a schema, or why there is neither."""
+
+    run: Run | None = None
+    schema: Mapping[str, Any] | None = None
+    refused: ToolHubError | None = None
 
 
 class ToolTry(ConsoleView):
@@ -46,66 +59,92 @@ class ToolTry(ConsoleView):
         definition = tool.active.definition if tool.active else {}
         arguments = example_arguments(definition)
         if run:
-            given["persona"] = run.persona.name
-            arguments = {} if run.payload_expired_at else run.arguments
-        return self._show(tool, TryForm(initial=given, tool=name), arguments, run=run)
+            given |= {"persona": run.persona.name, **_context_given(run)}
+            kept = {} if run.payload_expired_at else run.arguments
+            arguments = arguments if run.request.get("hook") else kept
+        shown = Shown(run, schema_made(run) if run else None)
+        return self._show(tool, TryForm(initial=given, tool=name), arguments, shown)
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        """Runs it, or shows the call alone; what is wrong is told at its field."""
+        """Runs it, asks for its schema, or shows the call alone; what is wrong is told at its field."""
         tool = _tool(request, name)
         form = TryForm(request.POST, tool=name)
+        act = request.POST.get("act")
         if not form.is_valid():
             return self._show(tool, form, {}, status=422)
         arguments = form.cleaned_data["arguments"]
-        if request.POST.get("act") != RUN:
+        if act not in {RUN, SCHEMA}:
             return self._show(tool, form, arguments)
         try:
-            run = self._run(request, tool, form.cleaned_data)
+            shown = self._tried(request, tool, form.cleaned_data, act)
         except ToolHubError as error:
             form.take(error)
-            return self._show(tool, form, arguments, refused=error, status=422)
-        if not self.request.htmx:
-            return redirect(f"{reverse('tool_try', args=[name])}?run={run.pk}")
-        return self._show(tool, form, arguments, run=run)
+            return self._show(tool, form, arguments, Shown(refused=error), status=422)
+        if shown.run and not self.request.htmx:
+            return redirect(f"{reverse('tool_try', args=[name])}?run={shown.run.pk}")
+        return self._show(tool, form, arguments, shown)
 
-    def _run(self, request: HttpRequest, tool: Tool, wishes: dict[str, Any]) -> Run:
-        arguments = wishes["arguments"]
-        if not isinstance(arguments, dict):
-            raise _at("arguments", "This must be a JSON object.")
+    def _tried(self, request: HttpRequest, tool: Tool, wishes: dict[str, Any], act: str) -> Shown:
         persona = Persona.objects.filter(name=wishes["persona"].strip()).first()
         if persona is None:
             raise _at("persona", f"There is no persona {wishes['persona'][:64]!r}.")
-        call = CallRequest(arguments=arguments, version=wishes["version"].strip() or None)
-        run = run_try(by=person_of(request), persona=persona, tool=tool.name, request=call)
+        call, by = _call(wishes), person_of(request)
+        if act == SCHEMA:
+            asked = schema_try(by=by, persona=persona, tool=tool.name, request=call, seconds=WAIT_S)
+            return Shown(run_detail(asked.run.pk) if asked.run else None, asked.schema)
+        run = run_try(by=by, persona=persona, tool=tool.name, request=call)
         run_await(run, persona.pk, WAIT_S)
-        return run_detail(run.pk)
+        return Shown(run_detail(run.pk))
 
     def _show(
-        self,
-        tool: Tool,
-        form: TryForm,
-        arguments: Any,
-        *,
-        run: Run | None = None,
-        refused: ToolHubError | None = None,
-        status: int = 200,
+        self, tool: Tool, form: TryForm, arguments: Any, shown: Shown = Shown(), *, status: int = 200
     ) -> HttpResponse:
         if not form.is_bound:
             form.initial["arguments"] = orjson.dumps(arguments, option=orjson.OPT_INDENT_2).decode()
         known = isinstance(arguments, dict) and not form["arguments"].errors
+        definition = tool.active.definition if tool.active else {}
         return self.show(
             {
                 "tool": tool,
                 "version": tool.active,
-                "definition": tool.active.definition if tool.active else {},
+                "definition": definition,
+                "schema": shown.schema or definition.get("inputSchema"),
                 "form": form,
-                "run": run,
-                "finished": run is None or run.status in SETTLED,
-                "refused": refused,
-                "snippets": snippets(settings.PUBLIC_URL, tool.name, arguments) if known else [],
+                "run": shown.run,
+                "made": shown.schema,
+                "members": parameters_of(shown.schema),
+                "finished": shown.run is None or shown.run.status in SETTLED,
+                "refused": shown.refused,
+                "snippets": snippets(settings.PUBLIC_URL, tool.name, arguments, _more(form)) if known else [],
             },
             status=status,
         )
+
+
+def _call(wishes: Mapping[str, Any]) -> CallRequest:
+    """The call that a valid form describes."""
+    version = wishes["version"].strip() or None
+    return CallRequest(arguments=wishes["arguments"], version=version, **_context(wishes))
+
+
+def _context(wishes: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a call that say where it is made; empty ones are left out."""
+    session, data = (wishes.get("session_id") or "").strip(), wishes.get("context_data")
+    given = {"context": {"session_id": session} if session else {}, "context_data": data}
+    return {name: value for name, value in given.items() if value}
+
+
+def _more(form: TryForm) -> dict[str, Any]:
+    return _context(form.cleaned_data if form.is_bound and form.is_valid() else {})
+
+
+def _context_given(run: Run) -> dict[str, Any]:
+    """The context of a run as the form has it."""
+    data = run.request.get("context_data")
+    return {
+        "session_id": run.request.get("context", {}).get("session_id", ""),
+        "context_data": orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() if data else "",
+    }
 
 
 class TryPersonas(ConsoleView):

@@ -21,8 +21,8 @@ from registry.archives.contents import (
     path_check,
     path_refuse,
 )
+from toolhub_sdk.checks.contents import ARCHIVE_BYTES_MAX
 
-ARCHIVE_BYTES_MAX = 24 * 1024 * 1024
 # A text that repeats itself packs better than this; what packs so well beyond RATIO_FREE is a bomb.
 RATIO_MAX = 200
 RATIO_FREE = 1024 * 1024

@@ -11,7 +11,6 @@ from rest_framework.views import APIView
 
 from core.errors import InvalidRequest, ToolHubError
 from core.parsers import StrictJSONParser
-from registry.archives.zips import ARCHIVE_BYTES_MAX
 from registry.bodies import body_check
 from registry.installations import openapi
 from registry.installations.answers import installation_view, line_view
@@ -29,6 +28,7 @@ from registry.installations.source_form import Source, source_read
 from registry.schemas import validator_build
 from security.acting import acting
 from security.principals import caller
+from toolhub_sdk.checks.contents import ARCHIVE_BYTES_MAX
 
 PAGE = 50
 _APPROVAL = validator_build(openapi.APPROVAL)

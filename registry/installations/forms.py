@@ -6,9 +6,9 @@ from typing import Any
 from django import forms
 
 from core.forms import ConsoleForm
-from registry.archives.zips import ARCHIVE_BYTES_MAX
 from registry.installations.models import SourceType
 from registry.installations.source_form import Source
+from toolhub_sdk.checks.contents import ARCHIVE_BYTES_MAX
 
 _TYPES = [(kind.value, kind.label) for kind in SourceType if kind is not SourceType.FOLDER]
 

@@ -6,17 +6,15 @@ from django.db.models import Q
 
 from core.errors import ToolHubError
 from registry.archives.contents import Contents, digests_of
-from registry.environments import dependencies_of, lock_make, requirements_read
+from registry.environments import dependencies_of, lock_make
 from registry.installations.job import Job
 from registry.installations.tool_report import tool_report
-from registry.installations.verify import contents_of, draft_of
+from registry.installations.verify import contents_of, draft_of, node_lock_of, requirements_of
 from registry.lint.installed import release_warnings
 from registry.models import Archive, Package, Release, Tool, ToolVersion
-from registry.node_environments import node_lock_make
 from registry.releases.difference import Change, releases_compare
 from registry.releases.draft import Draft
 from registry.releases.publish import own_check
-from toolhub_sdk.checks.node import PACKAGE
 
 # Of a package's files and of those that changed, so many stand in the review.
 PATHS_SHOWN = 300
@@ -87,19 +85,9 @@ def _refuse_known(draft: Draft) -> None:
 
 
 def _lock(job: Job, manifest: dict[str, Any], contents: Contents) -> str:
-    named = manifest["runtime"].get("requires")
-    if not named:
-        return ""
-    if named not in contents:
-        raise ToolHubError(f"The package has no file {named}.", code="INVALID_MANIFEST")
-    if manifest["runtime"]["type"] == "command":
-        beside = f"{named.rpartition('/')[0]}/{PACKAGE}".lstrip("/")
-        return node_lock_make(contents[named], contents.get(beside))
-    try:
-        text = contents[named].decode()
-    except UnicodeDecodeError as error:
-        raise ToolHubError(f"{named} is not text in UTF-8.", code="REQUIREMENTS_REFUSED") from error
-    requirements = requirements_read(text)
+    if node := node_lock_of(manifest, contents):
+        return node
+    requirements = requirements_of(manifest, contents)
     return lock_make(requirements, say=job.say, cancelled=job.cancelled) if requirements else ""
 
 

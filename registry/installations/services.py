@@ -12,7 +12,7 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import InvalidRequest, NotFound, ToolHubError
 from registry.archives.contents import Contents, path_check
-from registry.archives.zips import ARCHIVE_BYTES_MAX, zip_write
+from registry.archives.zips import zip_write
 from registry.installations.bells import ring_after_commit
 from registry.installations.cleaning import staged_remove
 from registry.installations.four_eyes import INSTALL, responsible
@@ -21,6 +21,7 @@ from registry.installations.source_form import Source, source_check
 from registry.installations.sources.zip_address import address_sealed, address_shown, is_forgotten
 from registry.installations.steps import steps_stop
 from security.acting import By, acting
+from toolhub_sdk.checks.contents import ARCHIVE_BYTES_MAX
 
 OPEN_MAX = 100
 # Of them one person's, and those of the agents that the person is responsible for.

@@ -1,15 +1,18 @@
 """The second step: is it a package, and is it whole? Its digest is known from here on."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from core.errors import InvalidRequest
 from registry.archives.contents import MANIFEST, Contents, digests_of
 from registry.archives.zips import zip_read, zip_write
+from registry.environments import requirements_read
 from registry.installations.job import Job
 from registry.manifests import manifest_problems, manifest_read, problems_raise
 from registry.models import Archive
+from registry.node_environments import node_lock_make
 from registry.releases.draft import Draft, release_draft
-from registry.releases.publish import name_check
+from toolhub_sdk.checks.files import file_problems
 
 
 def contents_of(job: Job) -> Contents:
@@ -25,6 +28,38 @@ def manifest_of(contents: Contents) -> dict[str, Any]:
     manifest = manifest_read(contents[MANIFEST])
     problems_raise(manifest_problems(manifest))
     return manifest
+
+
+def package_check(contents: Contents) -> dict[str, Any]:
+    """The manifest of files that a hub takes: `toolhub_sdk check` says the same of them.
+
+    Raises ToolHubError INVALID_MANIFEST and REQUIREMENTS_REFUSED with pointers.
+    """
+    manifest = manifest_of(contents)
+    problems_raise(list(file_problems(manifest, contents)))
+    requirements_of(manifest, contents)
+    node_lock_of(manifest, contents)
+    return manifest
+
+
+def requirements_of(manifest: Mapping[str, Any], contents: Contents) -> list[str]:
+    """What a checked manifest's requirements file asks for. Raises ToolHubError REQUIREMENTS_REFUSED."""
+    named = manifest["runtime"].get("requires")
+    if not named or manifest["runtime"]["type"] == "command":
+        return []
+    try:
+        text = contents[named].decode()
+    except UnicodeDecodeError as error:
+        message = f"{named} is not text in UTF-8."
+        at = [{"pointer": "/runtime/requires", "message": message}]
+        raise InvalidRequest(message, code="REQUIREMENTS_REFUSED", errors=at) from error
+    return requirements_read(text)
+
+
+def node_lock_of(manifest: Mapping[str, Any], contents: Contents) -> str:
+    """The lock of a program's Node packages, empty without any. Raises ToolHubError REQUIREMENTS_REFUSED."""
+    named = manifest["runtime"].get("requires")
+    return node_lock_make(named, contents) if named and manifest["runtime"]["type"] == "command" else ""
 
 
 def draft_of(job: Job, contents: Contents | None = None) -> Draft:
@@ -46,11 +81,8 @@ def draft_of(job: Job, contents: Contents | None = None) -> Draft:
 def verify(job: Job) -> None:
     """Checks the manifest and keeps the archive under the release's digest. Raises ToolHubError."""
     contents = contents_of(job)
-    draft = draft_of(job, contents)
-    release = draft.release
-    if release.runner == "builtin":
-        raise InvalidRequest("Only the hub's own catalogue is builtin.", code="INVALID_MANIFEST")
-    name_check(release.package.name)
+    package_check(contents)
+    release = draft_of(job, contents).release
     content = zip_write(contents)
     archive = Archive(digest=release.digest, content=content, size=len(content), files=digests_of(contents))
     Archive.objects.bulk_create([archive], ignore_conflicts=True)

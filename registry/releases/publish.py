@@ -7,14 +7,11 @@ from django.db import IntegrityError, transaction
 
 from audit.ledger import Entry, record
 from core.actors import Actor
-from core.errors import InvalidRequest, ToolHubError
+from core.errors import ToolHubError
 from registry.models import Archive, Package, Release, Tool, VersionState
 from registry.releases.activation import release_activate_tools
 from registry.releases.draft import Draft, DraftTool, release_draft
 from security.policy.catalogue import capabilities_note
-
-# With this word the names of the hub's own packages begin.
-OWN = "toolhub"
 
 
 def release_publish(
@@ -57,18 +54,6 @@ def draft_publish(
     except IntegrityError as error:
         raise ToolHubError(f"{name} {version} is published already.", code="ALREADY_REGISTERED") from error
     return release
-
-
-def name_check(package: str) -> None:
-    """Raises ToolHubError INVALID_MANIFEST for a name that says that the package is the hub's own."""
-    if package == OWN or package.startswith(f"{OWN}-"):
-        message = f"Names that begin with {OWN} are kept for the hub's own packages."
-        raise InvalidRequest(
-            message,
-            code="INVALID_MANIFEST",
-            suggestions=["Give the package another name."],
-            errors=[{"pointer": "/name", "message": message, "remedy": "Give the package another name."}],
-        )
 
 
 def own_check(package: str, runner: str) -> None:

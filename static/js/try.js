@@ -3,7 +3,7 @@ import { build } from "./schema_form/form.js";
 import { Unfinished } from "./schema_form/parts.js";
 
 const form = document.querySelector("form[data-try]");
-const schema = JSON.parse(document.getElementById("tool-schema").textContent);
+let schema = JSON.parse(document.getElementById("tool-schema").textContent);
 const raw = form.elements.arguments;
 const rawField = raw.closest(".field");
 const place = form.querySelector("[data-fields]");
@@ -82,7 +82,8 @@ place.addEventListener("input", () => written(false));
 form.addEventListener(
   "submit",
   (event) => {
-    if (written(true)) return;
+    // Who asks what the tool takes need not have filled it in.
+    if (event.submitter?.hasAttribute("data-unfinished") ? (written(false), true) : written(true)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   },
@@ -97,6 +98,21 @@ function complain(root) {
   if (fields && own.length) fields.show(own.map((one) => ({ ...one, pointer: one.pointer.slice("/arguments".length) })));
 }
 
+/** The arguments as the tool takes them in the context that was asked for. */
+function narrow() {
+  const made = document.getElementById("context-schema");
+  if (!made || made.dataset.used) return;
+  made.dataset.used = "true";
+  schema = JSON.parse(made.textContent);
+  if (fields) {
+    written(false);
+    showForm();
+  }
+}
+
 showForm();
 complain(document);
-document.addEventListener("htmx:afterSwap", (event) => complain(event.detail.elt ?? document));
+document.addEventListener("htmx:afterSwap", (event) => {
+  narrow();
+  complain(event.detail.elt ?? document);
+});

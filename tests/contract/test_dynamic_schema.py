@@ -140,3 +140,27 @@ def test_grants_under_conditions_are_judged_when_the_arguments_are_there(
     grant_create(by=admin, persona=persona, capability="file:read", reason="A test.", conditions=conditions)
     assert ask("fx_dyn", "a").json()["cached"] is True
     assert call("fx_dyn", body=called("a", "people")).status_code == 403
+
+
+def test_lists_say_that_a_schema_is_dynamic_and_a_contexts_comes_in_a_providers_form(
+    fx_contract: None, ask: Ask, client: Client, token_text: str
+) -> None:
+    header = {"HTTP_AUTHORIZATION": f"Bearer {token_text}"}
+    listed = client.get("/api/v1/tools", **header).json()["tools"]
+    assert [tool["name"] for tool in listed if tool["dynamic"]] == ["fx_dyn"]
+    warnings = client.get("/api/v1/tools?format=openai", **header).json()["warnings"]
+    assert [each["tool"] for each in warnings] == ["fx_dyn"]
+    assert "POST tools/fx_dyn/schema" in warnings[0]["message"]
+    assert "depend on the context" in client.get("/api/v1/tools?format=text", **header).content.decode()
+    ask("fx_dyn", "a")
+    given = client.post(
+        "/api/v1/tools/fx_dyn/schema?format=anthropic",
+        {"context_data": {"db": "a"}},
+        content_type="application/json",
+        **header,
+    ).json()
+    assert given["tool"]["input_schema"]["properties"]["table"]["enum"] == ["orders", "people"]
+    wrong = client.post(
+        "/api/v1/tools/fx_dyn/schema?format=text", {}, content_type="application/json", **header
+    )
+    assert wrong.status_code == 422

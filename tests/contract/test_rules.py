@@ -10,11 +10,11 @@ from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
 from execution.models import Run
-from registry.expressions import expression_problems
 from registry.rules.judge import rule_values, rules_broken
 from tests.execution.operations.conftest import operate
 from tests.installations.conftest import fetch, install
 from tests.installations.packages import tool as greet_tool
+from toolhub_sdk.checks.expressions import expression_problems
 
 __all__ = ["fetch", "install", "operate"]
 pytestmark = pytest.mark.django_db

@@ -160,4 +160,4 @@ def test_a_lock_is_that_of_its_package_and_keeps_no_address() -> None:
 
 def test_a_lock_that_is_none_is_refused_before_anything_is_fetched(install: Install) -> None:
     one = install(zipped(resolved="file:../twice.tgz"))
-    assert (one.status, one.step, one.error["code"]) == ("failed", "inspect", "REQUIREMENTS_REFUSED")
+    assert (one.status, one.step, one.error["code"]) == ("failed", "verify", "REQUIREMENTS_REFUSED")

@@ -43,10 +43,12 @@ def test_a_module_is_compiled_by_its_installation(install: Install) -> None:
     assert any((settings.DATA / "modules").iterdir())
 
 
-@pytest.mark.parametrize("content", [b"no module", b"\0asm\1\0\0\0junk"])
-def test_what_is_no_module_is_not_installed(install: Install, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "code"), [(b"no module", "INVALID_MANIFEST"), (b"\0asm\1\0\0\0junk", "PACKAGE_REFUSED")]
+)
+def test_what_is_no_module_is_not_installed(install: Install, content: bytes, code: str) -> None:
     one = install(zipped(content))
-    assert (one.status, one.error["code"]) == ("failed", "PACKAGE_REFUSED")
+    assert (one.status, one.error["code"]) == ("failed", code)
 
 
 def test_a_module_that_fails_its_example_is_told(install: Install) -> None:

@@ -10,9 +10,13 @@ from django.test import Client
 
 from audit.models import Event
 from execution.models import Run, Status
+from execution.runs.worker import queue_work
 from registry.models import ToolVersion
 from security.models import Grant, Persona, User
+from tests.contract.conftest import fx_contract, nothing_waits
 from tests.pages.conftest import Eyes
+
+__all__ = ["fx_contract", "nothing_waits"]
 
 GOOD = {"persona": "researcher", "version": "", "arguments": '{"text": "hi"}', "act": "run"}
 
@@ -72,6 +76,7 @@ def test_what_does_not_fit_is_told_by_pointer_and_makes_no_run(eyes: Client, rea
         ({"arguments": ""}, "This field is required."),
         ({"arguments": '{"text": "a", "text": "b"}'}, "This is no JSON"),
         ({"version": "9.9.9"}, "echo has no version 9.9.9."),
+        ({"context_data": "[]"}, "This must be a JSON object."),
     ],
     ids=str,
 )
@@ -151,3 +156,42 @@ def test_the_schema_cannot_end_its_script(eyes: Client, published: None) -> None
     definition["inputSchema"]["description"] = "</script><script>alert(1)</script>"
     ToolVersion.objects.filter(pk=version.pk).update(definition=definition)
     assert "</script><script>alert" not in eyes.get("/tools/echo/try/").content.decode()
+
+
+def test_the_context_of_a_try_is_the_calls(eyes: Client, ready: Persona) -> None:
+    given = {**GOOD, "session_id": "s", "context_data": '{"db": "a"}'}
+    page = eyes.post("/tools/echo/try/", given, follow=True).content.decode()
+    run = Run.objects.get()
+    assert run.request["context"] == {"session_id": "s"}
+    assert run.request["context_data"] == {"db": "a"}
+    assert 'value="s"' in page
+    shown = eyes.post("/tools/echo/try/", {**given, "act": "show"}).content.decode()
+    assert "&quot;context_data&quot;:{&quot;db&quot;:&quot;a&quot;}" in shown.replace("&#x27;", "'")
+
+
+@pytest.mark.sandbox
+def test_what_a_dynamic_tool_takes_is_asked_for_in_its_context(
+    eyes: Client, fx_contract: None, persona: Persona, admin: User
+) -> None:
+    ask = {**GOOD, "arguments": "", "context_data": '{"db": "a"}', "act": "schema"}
+    address = eyes.post("/tools/fx_dyn/try/", ask)["Location"]
+    run = Run.objects.get()
+    assert (run.request["hook"], run.responsible) == ("schema", admin)
+    assert Event.objects.get(kind="run.tried").run_id == run.pk
+    queue_work("sandbox")
+    for page in (eyes.get(address), eyes.post("/tools/fx_dyn/try/", ask)):
+        text = page.content.decode()
+        assert "What it takes in this context" in text
+        assert "one of orders, people" in text
+        assert schema_of(text)["properties"]["table"]["enum"] == ["orders", "people"]
+    assert Run.objects.count() == 1, "the second time it is known"
+    refused = eyes.post("/tools/fx_dyn/try/", {**ask, "arguments": '{"table": "parts"}', "act": "run"})
+    assert 'data-pointer="/arguments/table"' in refused.content.decode()
+
+
+def schema_of(page: str) -> dict[str, Any]:
+    """The schema that the form is made of."""
+    found = re.search(r'<script id="tool-schema" type="application/json">(.*?)</script>', page)
+    assert found
+    schema: dict[str, Any] = json.loads(found[1])
+    return schema

@@ -168,6 +168,62 @@ def test_errors_come_with_pointer_and_remedy(sdk: Sdk, package: Callable[..., Pa
     assert sdk("test", "plan").returncode == 1
 
 
+def test_rules_in_cel_are_compiled(sdk: Sdk, package: Callable[..., Path]) -> None:
+    package(add().replace("@tool(", "@tool(validators=(Rule('arguments.a >', 'No.'),), "))
+    checked = sdk("check", "plan")
+    place = (
+        "error    /tools/0/_meta/io.toolhub~1contract/validators/0/expression: This is no CEL: it ends too"
+    )
+    assert (checked.returncode, checked.stdout.startswith(place)) == (1, True), checked.stdout
+    assert sdk("pack", "plan").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("library", "extra"), [("jsonschema_rs", "check"), ("cel", "check"), ("wasmtime", "wasm")]
+)
+def test_a_library_that_is_not_there_is_named_with_its_extra(
+    tmp_path: Path, library: str, extra: str
+) -> None:
+    definition = {
+        "name": "one",
+        "description": "One.",
+        "inputSchema": {"type": "object"},
+        "_meta": {CONTRACT: {"validators": [{"expression": "true", "message": "No."}]}},
+    }
+    manifest = {
+        "manifestVersion": "1",
+        "name": "one",
+        "version": "1.0.0",
+        "description": "One.",
+        "runtime": {"type": "wasm", "entry": "a.wasm"},
+        "tools": [definition],
+    }
+    (tmp_path / "toolhub.json").write_text(json.dumps(manifest))
+    (tmp_path / "a.wasm").write_bytes(b"\0asm\1\0\0\0junk")
+    code = "import sys; sys.modules[sys.argv[1]] = None; from toolhub_sdk.cli.main import main; "
+    words = [sys.executable, "-c", f"{code}sys.exit(main(['check', sys.argv[2]]))"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    missing, whole = (
+        subprocess.run(
+            [*words, absent, str(tmp_path)], env=environment, capture_output=True, text=True, check=False
+        )
+        for absent in (library, "nothing")
+    )
+    assert (missing.returncode, f"pip install 'toolhub-sdk[{extra}]'" in missing.stderr) == (2, True)
+    assert (whole.returncode, "a.wasm cannot be compiled" in whole.stdout) == (1, True)
+
+
+def test_a_manifest_that_is_behind_its_module_is_told(sdk: Sdk, package: Callable[..., Path]) -> None:
+    package(add())
+    sdk("manifest", "plan")
+    assert "MANIFEST_STALE" not in sdk("check", "plan").stdout
+    package(add().replace("plan_add", "plan_sum"))
+    assert (
+        "warning  MANIFEST_STALE /tools: plan makes these otherwise, or not: plan_sum, plan_add. Run"
+        in sdk("check", "plan").stdout
+    )
+
+
 def test_warnings_fail_only_when_asked(sdk: Sdk, package: Callable[..., Path]) -> None:
     package(add())
     checked = sdk("check", "plan")

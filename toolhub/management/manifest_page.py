@@ -12,10 +12,24 @@ A package is a `toolhub.json` and the files that it names. The file is UTF-8, st
 at most 1 MiB. Its JSON Schema is `toolhub_sdk/toolhub.schema.json`; a hub serves it at
 `/schemas/toolhub.schema.json`, so that an editor can complete what you write.
 
-Beyond the schema a hub wants: tool names that differ, and are none of `schema`, `search`, `stats`; paths that
-stay inside the package; schemas that refer only to themselves, have at most 128 KiB and 40 levels, patterns
-without look-around and back-references, and no branches over branches; examples that fit the schemas of their
-tool.
+`python -m toolhub_sdk check` makes the checks that a hub makes. Beyond the schema these are:
+
+- **Names:** a package's does not begin with `toolhub`; tools' differ, and are none of `schema`, `search`,
+  `stats`; ranges of versions are like `^1.2`, `>=1.0 <2.0`, `1.4.0`, `*`.
+- **Files:** all that are named are there; paths stay inside the package; at most 5,000 files, 32 MiB one and
+  64 MiB all; requirements are names with versions.
+- **Schemas:** they refer only to themselves, have at most 128 KiB and 40 levels, patterns of at most 1,000
+  characters without look-around and back-references, and no branches over branches. Examples fit the schemas
+  of their tool.
+- **Settings:** the schema of `config` is an object's; what is secret is a text without a default, at its
+  top.
+- **Expressions** in CEL compile, have at most 2,000 characters, do not nest `map`, `filter`, `all` and
+  `exists`, and name only what is there: in a rule `arguments`, `context`, `context_data` and `persona`; in
+  `retryIf` `error` and `attempt`; in a state `value`; in a custom precondition `arguments`, `context` and
+  `now`; in an effect `arguments`, `result`, `error`, `current`, `context` and `now`.
+- **Effects:** a value where the effect has one, by `value` (`payload`) or `expression`, not by both.
+- **Hooks** are functions of a python package. A tool of the runtime `http` says which request it makes, its
+  host stands in `network.allow`, and arguments and settings that it names are there.
 """
 _PARTS = {
     "tool": "A tool",
@@ -24,6 +38,7 @@ _PARTS = {
     "effect": "An effect",
     "retryPolicy": "A retry policy",
     "backoff": "Backoff",
+    "operation": "A request on the web",
 }
 _CONTRACT = '\nIt stands in the tool\'s `_meta` under `"io.toolhub/contract"`.\n'
 

@@ -1,10 +1,13 @@
-"""Where a contract has expressions in CEL, and what each of them may name."""
+"""Where a contract has expressions in CEL, what each of them may name, and what is wrong with them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from toolhub_sdk.checks.cel import ExpressionError, expression_check, expression_names
 from toolhub_sdk.checks.graph import Path
+from toolhub_sdk.checks.problem import Problem, pointer
+from toolhub_sdk.package import CONTRACT
 
 RETRY = ("error", "attempt")
 RULE = ("arguments", "context", "context_data", "persona")
@@ -20,6 +23,28 @@ class Expression:
     path: Path
     text: str
     names: tuple[str, ...]
+
+
+def expression_problems(manifest: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is wrong with the expressions of a manifest whose form is right, with a pointer to each."""
+    for index, definition in enumerate(manifest["tools"]):
+        at = ("tools", index, "_meta", CONTRACT)
+        for expression in expressions_of(definition.get("_meta", {}).get(CONTRACT, {})):
+            problem = _problem(expression, pointer([*at, *expression.path]))
+            if problem:
+                yield problem
+
+
+def _problem(expression: Expression, place: str) -> Problem | None:
+    try:
+        expression_check(expression.text)
+    except ExpressionError as error:
+        remedy = "Write one expression of CEL, such as size(arguments.town) > 1."
+        return Problem(place, str(error), remedy)
+    known = ", ".join(expression.names)
+    for name in sorted(expression_names(expression.text) - set(expression.names)):
+        return Problem(place, f"The expression names {name[:80]!r}, which is not there.", f"Use {known}.")
+    return None
 
 
 def expressions_of(contract: Mapping[str, Any]) -> Iterator[Expression]:

@@ -6,8 +6,9 @@ from typing import Any
 
 from toolhub_sdk.checks.effects import effect_problems
 from toolhub_sdk.checks.engine import compiled
+from toolhub_sdk.checks.expressions import expression_problems
 from toolhub_sdk.checks.form import form_problems
-from toolhub_sdk.checks.names import RESERVED, is_package_path, is_version_range
+from toolhub_sdk.checks.names import RESERVED, is_own_name, is_package_path, is_version_range
 from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.checks.recovery import recovery_problems
 from toolhub_sdk.checks.schemas import schema_problems
@@ -24,11 +25,15 @@ def manifest_problems(manifest: Any, *, builtin: bool = False) -> list[Problem]:
     `builtin` says that it comes from the hub's own catalogue. Whether the files that it names are there is
     for the caller to see. What no schema can say is looked at where the form is right. One problem a place.
     """
-    found = form_problems(manifest) or [
-        *_package_problems(manifest, builtin),
-        *_tools_problems(manifest),
-        *recovery_problems(manifest),
-    ]
+    found = (
+        form_problems(manifest)
+        or [
+            *_package_problems(manifest, builtin),
+            *_tools_problems(manifest),
+            *recovery_problems(manifest),
+        ]
+        or list(expression_problems(manifest))
+    )
     by_place = {each.pointer: each for each in reversed(found)}
     return list(reversed(by_place.values()))[:SHOWN_MAX]
 
@@ -39,6 +44,9 @@ def _package_problems(manifest: Mapping[str, Any], builtin: bool) -> Iterator[Pr
         yield Problem(
             "/runtime/type", "Only the hub's own tools are builtin.", "Write python, command or http."
         )
+    if is_own_name(manifest["name"]) and not builtin:
+        message = "Names that begin with toolhub are kept for the hub's own packages."
+        yield Problem("/name", message, "Give the package another name.")
     paths = {"/icon": manifest.get("icon"), "/runtime/requires": runtime.get("requires")}
     if isinstance(runtime.get("entry"), str) and runtime["type"] == "command":
         paths["/runtime/entry"] = runtime["entry"]

@@ -10,6 +10,11 @@ _COMPARED = re.compile(
 )
 
 
+def is_own_name(package: str) -> bool:
+    """Whether the name says that the package is a part of the hub."""
+    return package == "toolhub" or package.startswith("toolhub-")
+
+
 def is_version_range(text: str) -> bool:
     """Whether the text is a range of versions: `^1.2`, `~1.2.3`, `>=1.0 <2.0`, `1.4.0`, `*`."""
     return text == "*" or (bool(text.split()) and all(_COMPARED.fullmatch(part) for part in text.split()))

@@ -47,6 +47,14 @@ def node_lock_read(lock: bytes, package: bytes | None) -> dict[str, Any]:
     return {"lockfileVersion": 3, "packages": dict(sorted(made.items()))}
 
 
+def node_lock_named(path: str, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """The lock at a path of the package, as `node_lock_read`, with the package.json beside it."""
+    folder, _, name = path.rpartition("/")
+    if name != LOCK:
+        raise UnfitLock(f"a command's packages are those of a {LOCK}")
+    return node_lock_read(files[path], files.get(f"{folder}/{PACKAGE}".lstrip("/")))
+
+
 def node_packages(lock: Mapping[str, Any]) -> list[str]:
     """`name@version` of each package in a lock that was read."""
     return [f"{_name(place, entry)}@{entry['version']}" for place, entry in _installed(lock)]

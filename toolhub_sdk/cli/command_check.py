@@ -1,13 +1,16 @@
 """`check`: every check that a hub makes, and the advice that its reviewers see."""
 
 import argparse
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolhub_sdk.checks.files import file_problems
-from toolhub_sdk.checks.manifest import manifest_problems
+from toolhub_sdk.checks.contents import MANIFEST
+from toolhub_sdk.checks.package import package_problems
 from toolhub_sdk.checks.problem import Problem
-from toolhub_sdk.cli.package_folder import files_read, manifest_load
+from toolhub_sdk.cli.package_folder import describe, files_read, manifest_load
+from toolhub_sdk.cli.stop import StopError
+from toolhub_sdk.cli.wasm import module_problems
 from toolhub_sdk.lint.review import warnings_of
 from toolhub_sdk.lint.warning import LintWarning
 
@@ -29,5 +32,24 @@ def package_check(folder: Path) -> tuple[dict[str, Any], list[Problem], list[Lin
     """The manifest with its problems and, when it has none, the warnings. Raises StopError."""
     files = files_read(folder)
     manifest = manifest_load(folder, files)
-    problems = manifest_problems(manifest) or list(file_problems(manifest, files))
-    return manifest, problems, [] if problems else warnings_of(manifest, files)
+    problems = package_problems(manifest, files) or list(module_problems(manifest, files))
+    if problems:
+        return manifest, problems, []
+    return manifest, [], [*_stale(folder, manifest, files), *warnings_of(manifest, files)]
+
+
+def _stale(folder: Path, manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> Iterator[LintWarning]:
+    """The tools that the module makes otherwise than toolhub.json has them."""
+    runtime = manifest["runtime"]
+    if runtime["type"] != "python" or MANIFEST not in files:
+        return
+    try:
+        made = {tool["name"]: tool for tool in describe(folder, runtime["entry"])["tools"]}
+    except StopError:
+        # A module without @tool, or one that needs what is not installed here.
+        return
+    written = {tool["name"]: tool for tool in manifest["tools"]}
+    other = [name for name in {**made, **written} if made.get(name) != written.get(name)]
+    if other:
+        message = f"{runtime['entry']} makes these otherwise, or not: {', '.join(other)}. Run `manifest`."
+        yield LintWarning("MANIFEST_STALE", "/tools", message)

@@ -5,7 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toolhub_sdk.cli.package_folder import MANIFEST, describe, files_read, manifest_load
+from toolhub_sdk.checks.contents import MANIFEST
+from toolhub_sdk.cli.package_folder import describe, files_read, manifest_load
 
 
 def run(options: argparse.Namespace) -> int:

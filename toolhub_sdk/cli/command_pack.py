@@ -8,10 +8,10 @@ from io import BytesIO
 from pathlib import Path
 
 from toolhub_sdk.canonical import canonical_text
-from toolhub_sdk.checks.files import file_problems
-from toolhub_sdk.checks.manifest import manifest_problems
+from toolhub_sdk.checks.contents import ARCHIVE_BYTES_MAX, MANIFEST
+from toolhub_sdk.checks.package import package_problems
 from toolhub_sdk.cli.command_manifest import manifest_text
-from toolhub_sdk.cli.package_folder import MANIFEST, files_read, manifest_load
+from toolhub_sdk.cli.package_folder import files_read, manifest_load
 from toolhub_sdk.cli.stop import StopError
 from toolhub_sdk.strict_json import loads
 
@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     """Writes the archive, prints its digests. Raises StopError for a package that no hub would take."""
     files = files_read(options.folder)
     manifest = manifest_load(options.folder, files)
-    problems = manifest_problems(manifest) or list(file_problems(manifest, files))
+    problems = package_problems(manifest, files)
     if problems:
         first = problems[0]
         more = f"Run `check` for all {len(problems)} errors."
@@ -32,6 +32,8 @@ def run(options: argparse.Namespace) -> int:
     if MANIFEST not in files or loads(files[MANIFEST]) != manifest:
         files[MANIFEST] = manifest_text(manifest).encode()
     archive = archive_of(files)
+    if len(archive) > ARCHIVE_BYTES_MAX:
+        raise StopError(f"The archive has {len(archive)} bytes; hubs take {ARCHIVE_BYTES_MAX}.")
     output = options.output or Path("dist", f"{manifest['name']}-{manifest['version']}.zip")
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_bytes(archive)

@@ -8,10 +8,13 @@ from pathlib import Path
 
 from toolhub_sdk.cli.stop import StopError
 
-CHECK_MISSING = (
-    "This command checks JSON Schemas and needs the package jsonschema-rs. Install the extra: "
-    "pip install 'toolhub-sdk[check]'"
-)
+# Modules that an extra brings: what the command does with each, whose package it is, and the extra.
+EXTRA = {
+    "jsonschema_rs": ("checks JSON Schemas", "jsonschema-rs", "check"),
+    "cel": ("compiles expressions", "common-expression-language", "check"),
+    "packaging": ("reads requirements", "packaging", "check"),
+    "wasmtime": ("compiles WebAssembly", "wasmtime", "wasm"),
+}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -42,13 +45,14 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     try:
         module = importlib.import_module(f"toolhub_sdk.cli.command_{options.command}")
-    except ModuleNotFoundError as error:
-        if error.name != "jsonschema_rs":
-            raise
-        print(CHECK_MISSING, file=sys.stderr)
-        return 2
-    try:
         done: int = module.run(options)
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRA:
+            raise
+        act, name, extra = EXTRA[error.name]
+        remedy = f"Install the extra: pip install 'toolhub-sdk[{extra}]'"
+        print(f"This command {act} and needs the package {name}. {remedy}", file=sys.stderr)
+        return 2
     except StopError as stop:
         print(stop, file=sys.stderr)
         return stop.code

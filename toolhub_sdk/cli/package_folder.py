@@ -7,12 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from toolhub_sdk.checks.contents import LEFT_OUT, MANIFEST
 from toolhub_sdk.cli.stop import StopError
 from toolhub_sdk.strict_json import StrictJSONError, loads
 
-MANIFEST = "toolhub.json"
-LEFT_OUT = frozenset({".git", ".hg", ".svn", "__pycache__", ".venv", "node_modules", ".DS_Store"})
-"""Names of files and folders that a checkout leaves behind and that no package holds."""
 SDK = Path(__file__).parents[2]
 DESCRIBE_S = 60.0
 

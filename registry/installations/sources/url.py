@@ -11,10 +11,11 @@ from core.errors import InvalidRequest, ToolHubError
 from core.http.check import url_check
 from core.http.client import Reply, http_send
 from core.http.errors import HttpFailed, HttpRefused
-from registry.archives.zips import ARCHIVE_BYTES_MAX, zip_read
+from registry.archives.zips import zip_read
 from registry.installations.job import Job
 from registry.installations.sources.source import Fetched
 from registry.installations.sources.zip_address import address_of
+from toolhub_sdk.checks.contents import ARCHIVE_BYTES_MAX
 
 REDIRECTS_MAX = 3
 SECONDS = 120.0
