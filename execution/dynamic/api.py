@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.errors import ToolHubError
-from execution.dynamic.services import schema_ask
+from execution.dynamic.services import schema_ask, schema_whole
 from execution.runs.api import result_response
 from execution.runs.openapi import ACCEPTED_ANSWER, CALL, PREFER, answers
 from execution.runs.preferences import manner_read
@@ -98,6 +98,6 @@ class ToolSchema(APIView):
                 "dynamic": version.is_dynamic,
                 "cached": asked.cached,
                 "run_id": str(asked.run.pk) if asked.run else None,
-                **(tool_converted(wanted, version, schema) if wanted else {}),
+                **(tool_converted(wanted, version, schema_whole(version, schema)) if wanted else {}),
             }
         )

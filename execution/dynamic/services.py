@@ -61,3 +61,17 @@ def schema_ask(*, principal: PersonaPrincipal, name: str, request: CallRequest, 
 def schema_made(run: Run) -> Mapping[str, Any] | None:
     """What a run of the hook made, or None."""
     return run.result if run.request.get("hook") == "schema" and run.status == Status.COMPLETED else None
+
+
+def schema_whole(version: ToolVersion, made: Mapping[str, Any]) -> dict[str, Any]:
+    """One schema for what a call is held to in two: the tool's own, narrowed by that of a context.
+
+    Members of both are described by both; the context's word counts where they differ.
+    """
+    own: Mapping[str, Any] = version.definition["inputSchema"]
+    members = {name: dict(member) for name, member in own.get("properties", {}).items()}
+    for name, member in made.get("properties", {}).items():
+        known = members.get(name, {})
+        members[name] = {**known, **member} if isinstance(member, Mapping) else known
+    required = dict.fromkeys([*own.get("required", []), *made.get("required", [])])
+    return {**own, **made, "properties": members, "required": list(required)}

@@ -41,6 +41,7 @@ class TryForm(ConsoleForm):
             "hx-trigger": "focus once, input changed delay:200ms",
             "hx-target": "#persona-options",
             "hx-swap": "innerHTML",
+            "hx-disabled-elt": "unset",
         }
         for name in ("persona", "version", "session_id"):
             self.fields[name].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from core.errors import InvalidRequest, ToolHubError
 from core.pages import ConsoleView
-from execution.dynamic.services import schema_made
+from execution.dynamic.services import schema_made, schema_whole
 from execution.models import Run
 from execution.runs.requests import CallRequest
 from execution.runs.selectors import run_detail
@@ -103,16 +103,17 @@ class ToolTry(ConsoleView):
             form.initial["arguments"] = orjson.dumps(arguments, option=orjson.OPT_INDENT_2).decode()
         known = isinstance(arguments, dict) and not form["arguments"].errors
         definition = tool.active.definition if tool.active else {}
+        whole = schema_whole(tool.active, shown.schema) if tool.active and shown.schema else None
         return self.show(
             {
                 "tool": tool,
                 "version": tool.active,
                 "definition": definition,
-                "schema": shown.schema or definition.get("inputSchema"),
+                "schema": whole or definition.get("inputSchema"),
                 "form": form,
                 "run": shown.run,
-                "made": shown.schema,
-                "members": parameters_of(shown.schema),
+                "made": whole,
+                "members": parameters_of(whole),
                 "finished": shown.run is None or shown.run.status in SETTLED,
                 "refused": shown.refused,
                 "snippets": snippets(settings.PUBLIC_URL, tool.name, arguments, _more(form)) if known else [],

@@ -13,9 +13,10 @@ import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Hub
+from tests.browser.conftest import ROOT, Hub
 from tests.browser.schema_arguments import arguments
 from tests.browser.test_accessibility import faults
+from tests.packages.load import package_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 CASES = Path(__file__).parent.parent / "cases" / "mcp_tools"
@@ -171,3 +172,29 @@ def test_the_copied_calls_work_as_they_are(
         assert "quoted" in said
         assert "$HOME ünï" in said
     assert json.loads(mcp)["params"] == {"name": "echo", "arguments": {"text": 'it\'s "quoted" $HOME ünï'}}
+
+
+@pytest.fixture
+def dynamic(hub: Hub, tmp_path: Path) -> None:
+    """A tool whose arguments depend on the context, installed and assigned to the persona `demo`."""
+    for path, content in package_files("fx_contract")[1].items():
+        (tmp_path / path).write_bytes(content)
+    give = (
+        "from security.models import *; from registry.models import *; from registry.services import *;"
+        "assignment_create(by=User.objects.get(), persona=Persona.objects.get(name='demo'),"
+        " package=Package.objects.get(name='fx-contract'))"
+    )
+    for words in (["package_install", "--yes", str(tmp_path)], ["shell", "-c", give]):
+        command = [sys.executable, "manage.py", *words]
+        subprocess.run(command, cwd=ROOT, env=hub.env, check=True, capture_output=True)
+
+
+def test_the_form_follows_what_a_tool_takes_in_a_context(dynamic: None, page: Page) -> None:
+    page.goto("/tools/fx_dyn/try/")
+    page.get_by_label("Context data").fill('{"db": "a"}')
+    page.get_by_role("button", name="Ask what it takes here").click()
+    expect(page.locator("#tried")).to_contain_text("one of orders, people", timeout=30_000)
+    page.get_by_label("table").select_option(label="orders")
+    assert faults(page) == []
+    page.get_by_role("button", name="Run it").click()
+    expect(page.locator("#tried")).to_contain_text("read orders", timeout=30_000)

@@ -183,10 +183,17 @@ def test_what_a_dynamic_tool_takes_is_asked_for_in_its_context(
         text = page.content.decode()
         assert "What it takes in this context" in text
         assert "one of orders, people" in text
-        assert schema_of(text)["properties"]["table"]["enum"] == ["orders", "people"]
+        assert (schema_of(text)["required"], table(text)["enum"]) == (["table"], ["orders", "people"])
+        assert table(text)["description"] == "A text.", "what the tool's own schema says stays"
     assert Run.objects.count() == 1, "the second time it is known"
     refused = eyes.post("/tools/fx_dyn/try/", {**ask, "arguments": '{"table": "parts"}', "act": "run"})
     assert 'data-pointer="/arguments/table"' in refused.content.decode()
+
+
+def table(page: str) -> dict[str, Any]:
+    """What the form's schema says of the argument."""
+    found: dict[str, Any] = schema_of(page)["properties"]["table"]
+    return found
 
 
 def schema_of(page: str) -> dict[str, Any]:
