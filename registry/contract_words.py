@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.models import ToolVersion
+from registry.retry_policies import policy_words
 
 _SIZES = {"memoryBytes": "memory", "diskBytes": "disk"}
 _ISOLATION = {
@@ -54,12 +55,19 @@ def _needs(version: ToolVersion, declared: Mapping[str, Any]) -> Iterator[Line]:
         "Capabilities", tuple(version.required_capabilities) or ("none",), bool(version.required_capabilities)
     )
     yield from _texts("Before a run", map(_precondition, declared.get("preconditions", ())))
+    if declared.get("requiresApproval"):
+        yield Line("Approval", ("a person approves each call",))
     yield from _texts("Rules of a call", (each["message"] for each in declared.get("validators", ())))
     hooks = declared.get("hooks", {})
     if "schema" in hooks:
         yield Line("Arguments", ("their schema depends on the context",))
     if "validate" in hooks:
         yield Line("Arguments", ("judged by the tool before the call",))
+    if declared.get("sanitise"):
+        yield Line("Texts", ("come without control and bidi characters",))
+    checks = {"block": "calls that look like attacks are refused", "off": "off"}.get(version.content_mode)
+    if checks:
+        yield Line("Attack checks", (checks,))
     if version.runner != "builtin":
         isolation = declared.get("isolation", "strict")
         yield Line("Held by", (f"{_ISOLATION.get(isolation, isolation)} ({isolation})",))
@@ -87,6 +95,8 @@ def _touches(version: ToolVersion, declared: Mapping[str, Any]) -> Iterator[Line
     files = declared.get("filesystem", {})
     yield from _texts("Reads", files.get("read", ()), code=True)
     yield from _texts("Writes", files.get("write", ()), code=True)
+    keys = declared.get("memory", {})
+    yield from _texts("Memory", (f"{scope}: {key}" for scope in keys for key in keys[scope]), code=True)
     yield from _texts("After a run", map(_effect, declared.get("effects", ())))
 
 
@@ -112,9 +122,7 @@ def _promises(version: ToolVersion, declared: Mapping[str, Any]) -> Iterator[Lin
     if bounds.get("maxConcurrency"):
         yield Line("Runs at once", (bounds["maxConcurrency"],))
     if retry := declared.get("retry"):
-        yield Line("Retried", (retry if isinstance(retry, str) else f"up to {retry['maxRetries']} times",))
-    if cache := declared.get("cache"):
-        yield Line("Results kept", (f"{cache['ttlSeconds']} s",))
+        yield Line("Retried", policy_words(retry))
     if recovery := declared.get("recovery"):
         yield Line("When all fails", (_recovery(recovery),))
 

@@ -1,6 +1,7 @@
 """Template tags and filters that every page of the console has (a builtin of the engine)."""
 
 import functools
+import itertools
 import json
 import re
 from collections.abc import Mapping
@@ -24,6 +25,9 @@ register.filter(intcomma)
 ICON_NAME = re.compile(r"[a-z0-9-]+")
 CODE = re.compile(r"`([^`\n]+)`")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# Of a text that differs: what is shown around the place, and at most.
+AROUND = 60
+DIFFERENCE_CHARACTERS = 2_000
 SHOWN_CHARACTERS = 12_000
 
 
@@ -256,8 +260,38 @@ def json_line(value: Any) -> str:
     return _json(value)
 
 
+@register.simple_tag
+def differing(before: Any, after: Any) -> tuple[str, str]:
+    """Two values as a reader compares them: of long texts the part that differs and what is around it."""
+    if isinstance(before, str) and isinstance(after, str):
+        before, after = _seen(before), _seen(after)
+        head = _alike(before, after)
+        tail = _alike(before[head:][::-1], after[head:][::-1])
+        return _around(before, head, tail), _around(after, head, tail)
+    shown = [_seen(value) if isinstance(value, str) else _json(value) for value in (before, after)]
+    return _around(shown[0], 0, 0), _around(shown[1], 0, 0)
+
+
+def _alike(one: str, other: str) -> int:
+    """With how many same characters two texts begin."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _around(text: str, head: int, tail: int) -> str:
+    """The text without most of its first `head` and its last `tail` characters."""
+    start, end = max(0, head - AROUND), len(text) - max(0, tail - AROUND)
+    part = text[start:end]
+    cut = f"{part[:DIFFERENCE_CHARACTERS]}… {len(part) - DIFFERENCE_CHARACTERS} more characters"
+    shown = part if len(part) <= DIFFERENCE_CHARACTERS else cut
+    return f"{'… ' if start else ''}{shown}{' …' if end < len(text) else ''}"
+
+
 def _json(value: Any, option: int = 0) -> str:
-    text = orjson.dumps(value, option=option).decode()
+    return _seen(orjson.dumps(value, option=option).decode())
+
+
+def _seen(text: str) -> str:
     return INVISIBLE.sub(lambda found: json.dumps(found.group())[1:-1], text)
 
 

@@ -1,8 +1,11 @@
 """What the review says of one tool."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
+from core.json.canonical import canonical
+from registry.contract_words import contract_groups
 from registry.installations.reasons import reason_of
 from registry.lint.providers import fits_of
 from registry.models import Tool
@@ -10,6 +13,9 @@ from registry.releases.draft import Draft, DraftTool
 
 # Of what a provider's converter changes, so much stands in the review.
 CHANGES_SHOWN = 10
+# Of a tool's examples, so many, and none that is longer than this.
+SAMPLES_SHOWN = 3
+SAMPLE_BYTES = 2_000
 
 
 def tool_report(one: DraftTool, draft: Draft, called: Mapping[str, str]) -> dict[str, Any]:
@@ -40,11 +46,25 @@ def tool_report(one: DraftTool, draft: Draft, called: Mapping[str, str]) -> dict
             effect.get("description", effect.get("type", "")) for effect in declared.get("effects", [])
         ],
         "examples": len(declared.get("examples", [])),
+        "samples": [one for one in declared.get("examples", []) if _is_short(one)][:SAMPLES_SHOWN],
+        "errors": [_error(one) for one in declared.get("errors", [])],
+        "contract": [
+            {"heading": group.heading, "lines": [asdict(line) for line in group.lines]}
+            for group in contract_groups(one.version)
+        ],
         "fits": _fits(definition),
         "inputSchema": definition["inputSchema"],
         "outputSchema": definition.get("outputSchema"),
         "clash": _clash(name, one.name, draft, called),
     }
+
+
+def _is_short(example: Mapping[str, Any]) -> bool:
+    return len(canonical(example)) <= SAMPLE_BYTES
+
+
+def _error(error: Mapping[str, Any]) -> dict[str, str]:
+    return {"code": error["code"], "description": error.get("description", "")}
 
 
 def _clash(name: str, own: str, draft: Draft, called: Mapping[str, str]) -> str | None:

@@ -82,6 +82,7 @@ _CHANGE: dict[str, Any] = {
             "type": "boolean",
             "description": "It widens what the tool may do, or breaks who calls it.",
         },
+        "about": {"type": "string", "description": "The name of the object in whose list the place is."},
     },
 }
 LIST: dict[str, Any] = {

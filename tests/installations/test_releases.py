@@ -211,6 +211,26 @@ def test_the_difference_names_each_place_and_marks_what_asks_for_care() -> None:
     }
 
 
+def test_the_difference_of_rules_and_conditions_is_told_one_by_one() -> None:
+    keeps = {"type": "custom", "description": "It is day.", "expression": "true"}
+    left = {"type": "permission", "description": "It may.", "permission": "file:read"}
+    rule = {"expression": "arguments.name != ''", "message": "Name it."}
+    old = packages.tool(preconditions=[keeps, left], validators=[rule])
+    night = {**keeps, "critical": False}
+    new = packages.tool(preconditions=[night], validators=[{**rule, "expression": "true"}])
+    contract = "/_meta/io.toolhub~1contract"
+    made = releases_compare(packages.manifest(tools=[old]), packages.manifest(tools=[new]))
+    assert [(one.pointer, one.kind, one.about) for one in made] == [
+        (f"{contract}/preconditions/1", "removed", "It may."),
+        (f"{contract}/preconditions/0/critical", "added", "It is day."),
+        (f"{contract}/validators/0/expression", "changed", "Name it."),
+    ]
+    assert all(one.careful for one in made)
+    turned = packages.tool(preconditions=[left, keeps], validators=[rule])
+    (order,) = releases_compare(packages.manifest(tools=[old]), packages.manifest(tools=[turned]))
+    assert (order.pointer, order.kind) == (f"{contract}/preconditions", "changed")
+
+
 def test_old_installations_keep_their_release(two: tuple[Release, Release]) -> None:
     assert set(Installation.objects.values_list("release_id", flat=True)) == {two[0].pk, two[1].pk}
 

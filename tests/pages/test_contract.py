@@ -1,5 +1,7 @@
 """The tool page tells the contract: what it needs, touches and promises, its errors, examples and fit."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
@@ -7,6 +9,7 @@ from core.actors import SYSTEM
 from registry.contract_words import contract_groups
 from registry.models import ToolVersion
 from registry.releases.publish import release_publish
+from registry.retry_policies import policy_words
 from tests.installations.packages import manifest, tool
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +40,10 @@ CONTRACT = {
         },
     ],
     "retry": {"maxRetries": 3},
-    "cache": {"ttlSeconds": 60},
+    "memory": {"working": ["k", "l.*"]},
+    "requiresApproval": True,
+    "contentChecks": "block",
+    "sanitise": True,
     "validators": [{"expression": "true", "message": "Names are short."}],
     "resourceRequirements": {"memoryBytes": 1 << 30, "cpuPercent": 50},
     "resourceBounds": {"timeoutMs": 10_000, "maxMemoryBytes": 64 << 20, "maxConcurrency": 4},
@@ -66,7 +72,10 @@ def test_the_contract_in_words(greet: ToolVersion) -> None:
     assert told["needs"] == {
         "Capabilities": ("file:write",),
         "Before a run": ("The store answers.", "The cache is warm. (runs degraded without it)"),
+        "Approval": ("a person approves each call",),
         "Rules of a call": ("Names are short.",),
+        "Texts": ("come without control and bidi characters",),
+        "Attack checks": ("calls that look like attacks are refused",),
         "Held by": ("a sandbox without any way out (paranoid)",),
         "Free memory": (1 << 30,),
         "Processor": ("50 % of one core",),
@@ -77,6 +86,7 @@ def test_the_contract_in_words(greet: ToolVersion) -> None:
         "Network": ("api.example.org:443",),
         "Reads": ("/data",),
         "Writes": ("/data/out",),
+        "Memory": ("working: k", "working: l.*"),
         "After a run": ("Tells the session. (after every outcome, cannot be undone)", "Keeps the name."),
     }
     assert told["promises"] == {
@@ -86,9 +96,40 @@ def test_the_contract_in_words(greet: ToolVersion) -> None:
         "Output limit": (1_048_576,),
         "Memory limit": (64 << 20,),
         "Runs at once": (4,),
-        "Retried": ("up to 3 times",),
-        "Results kept": ("60 s",),
+        "Retried": ("up to 3 times, at once", "after any error that may be retried"),
     }
+
+
+@pytest.mark.parametrize(
+    ("declared", "words"),
+    [
+        ("NONE", ("never",)),
+        ("QUICK", ("up to 3 times (QUICK), 1 s apart", "after TIMEOUT, RATE_LIMIT, NETWORK")),
+        (
+            "AGGRESSIVE",
+            (
+                "up to 5 times (AGGRESSIVE), after 0.5 s, then 2 times as long each time, at most 60 s, varied by 10 %",
+                "after TIMEOUT, RATE_LIMIT, NETWORK, SERVER_ERROR, LOCK",
+            ),
+        ),
+        (
+            {
+                "maxRetries": 1,
+                "backoff": {"type": "linear", "baseDelay": 200, "increment": 100},
+                "nonRetryableErrors": ["LOCK"],
+                "retryIf": "attempt < 2",
+            },
+            (
+                "once, after 0.2 s, then 0.1 s longer each time",
+                "after any error that may be retried",
+                "not after LOCK",
+                "where attempt < 2",
+            ),
+        ),
+    ],
+)
+def test_a_retry_policy_in_words(declared: Any, words: tuple[str, ...]) -> None:
+    assert policy_words(declared) == words
 
 
 def test_the_page_shows_it_with_errors_examples_and_advice(greet: ToolVersion, eyes: Client) -> None:
