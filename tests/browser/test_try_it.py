@@ -157,7 +157,7 @@ def test_the_copied_calls_work_as_they_are(
     page: Page, hub: Hub, token: str, execute: Callable[..., Any]
 ) -> None:
     page.goto("/tools/echo/try/")
-    page.get_by_label("text").fill('it\'s "quoted" $HOME ünï')
+    page.get_by_label("text", exact=True).fill('it\'s "quoted" $HOME ünï')
     page.get_by_role("button", name="Show the call").click()
     tried = page.locator("#tried")
     expect(tried.locator("pre").first).to_contain_text("quoted")
@@ -194,7 +194,7 @@ def test_the_form_follows_what_a_tool_takes_in_a_context(dynamic: None, page: Pa
     page.get_by_label("Context data").fill('{"db": "a"}')
     page.get_by_role("button", name="Ask what it takes here").click()
     expect(page.locator("#tried")).to_contain_text("one of orders, people", timeout=30_000)
-    page.get_by_label("table").select_option(label="orders")
+    page.get_by_label("table", exact=True).select_option(label="orders")
     assert faults(page) == []
     page.get_by_role("button", name="Run it").click()
     expect(page.locator("#tried")).to_contain_text("read orders", timeout=30_000)
