@@ -217,11 +217,13 @@ def test_a_manifest_that_is_behind_its_module_is_told(sdk: Sdk, package: Callabl
     package(add())
     sdk("manifest", "plan")
     assert "MANIFEST_STALE" not in sdk("check", "plan").stdout
-    package(add().replace("plan_add", "plan_sum"))
-    assert (
-        "warning  MANIFEST_STALE /tools: plan makes these otherwise, or not: plan_sum, plan_add. Run"
-        in sdk("check", "plan").stdout
-    )
+    code = package(add().replace("plan_add", "plan_sum")) / "plan.py"
+    code.write_text(code.read_text().replace("title='Plan'", "title='Plans'"))
+    told = "warning  MANIFEST_STALE /: The module plan says otherwise: title, the tool plan_sum, the tool plan_add."
+    assert told in sdk("check", "plan").stdout
+    sdk("manifest", "plan")
+    assert json.loads((code.parent / "toolhub.json").read_text())["title"] == "Plans"
+    assert "MANIFEST_STALE" not in sdk("check", "plan").stdout
 
 
 def test_warnings_fail_only_when_asked(sdk: Sdk, package: Callable[..., Path]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from toolhub_sdk.checks.contents import MANIFEST
 from toolhub_sdk.checks.package import package_problems
 from toolhub_sdk.checks.problem import Problem
-from toolhub_sdk.cli.package_folder import describe, files_read, manifest_load
+from toolhub_sdk.cli.package_folder import files_read, manifest_load, module_says
 from toolhub_sdk.cli.stop import StopError
 from toolhub_sdk.cli.wasm import module_problems
 from toolhub_sdk.lint.review import warnings_of
@@ -39,17 +39,18 @@ def package_check(folder: Path) -> tuple[dict[str, Any], list[Problem], list[Lin
 
 
 def _stale(folder: Path, manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> Iterator[LintWarning]:
-    """The tools that the module makes otherwise than toolhub.json has them."""
+    """What the module says otherwise than toolhub.json has it."""
     runtime = manifest["runtime"]
     if runtime["type"] != "python" or MANIFEST not in files:
         return
     try:
-        made = {tool["name"]: tool for tool in describe(folder, runtime["entry"])["tools"]}
+        said = module_says(folder, runtime["entry"])
     except StopError:
         # A module without @tool, or one that needs what is not installed here.
         return
-    written = {tool["name"]: tool for tool in manifest["tools"]}
-    other = [name for name in {**made, **written} if made.get(name) != written.get(name)]
+    made, written = ({tool["name"]: tool for tool in one.pop("tools")} for one in (said, dict(manifest)))
+    other = [name for name in said if said[name] != manifest.get(name)]
+    other += [f"the tool {name}" for name in {**made, **written} if made.get(name) != written.get(name)]
     if other:
-        message = f"{runtime['entry']} makes these otherwise, or not: {', '.join(other)}. Run `manifest`."
-        yield LintWarning("MANIFEST_STALE", "/tools", message)
+        message = f"The module {runtime['entry']} says otherwise: {', '.join(other)}. Run `manifest`."
+        yield LintWarning("MANIFEST_STALE", "", message)

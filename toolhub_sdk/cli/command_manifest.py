@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from toolhub_sdk.checks.contents import MANIFEST
-from toolhub_sdk.cli.package_folder import describe, files_read, manifest_load
+from toolhub_sdk.cli.package_folder import files_read, manifest_load, manifest_written, module_says
 
 
 def run(options: argparse.Namespace) -> int:
-    """Writes the tools anew; the other members stay as toolhub.json has them."""
+    """Writes anew what the module says; what it does not say stays as toolhub.json has it."""
     manifest = manifest_write(options.folder)
     what = f"{manifest.get('name')} {manifest.get('version')}, {len(manifest['tools'])} tools"
     print(f"{options.folder / MANIFEST}: {what}")
@@ -22,10 +22,8 @@ def manifest_write(folder: Path) -> dict[str, Any]:
     files = files_read(folder)
     manifest = manifest_load(folder, files)
     runtime = manifest.get("runtime", {})
-    if MANIFEST in files and runtime.get("type") == "python":
-        made = describe(folder, runtime["entry"])
-        manifest = {**made, **{name: manifest[name] for name in manifest if name != "tools"}}
-        manifest = {**manifest, **{name: made[name] for name in ("version", "tools") if name in made}}
+    if manifest_written(files) == manifest and runtime.get("type") == "python":
+        manifest |= module_says(folder, runtime["entry"])
     (folder / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
     return manifest
 

@@ -48,7 +48,7 @@ def manifest_load(folder: Path, files: dict[str, bytes]) -> dict[str, Any]:
 
     Raises StopError where there is nothing to read or the module cannot be imported.
     """
-    written = _written(files)
+    written = manifest_written(files)
     if written is not None and "tools" in written:
         return written
     runtime = (written or {}).get("runtime", {})
@@ -58,7 +58,8 @@ def manifest_load(folder: Path, files: dict[str, bytes]) -> dict[str, Any]:
     return written or {}
 
 
-def _written(files: dict[str, bytes]) -> dict[str, Any] | None:
+def manifest_written(files: dict[str, bytes]) -> dict[str, Any] | None:
+    """toolhub.json as it is; None where there is none. Raises StopError for one that cannot be read."""
     if MANIFEST not in files:
         return None
     try:
@@ -68,6 +69,11 @@ def _written(files: dict[str, bytes]) -> dict[str, Any] | None:
     if not isinstance(read, dict):
         raise StopError(f"{MANIFEST} is no JSON object.")
     return read
+
+
+def module_says(folder: Path, module: str) -> dict[str, Any]:
+    """The members of a manifest that a module of the package has a word for. Raises StopError."""
+    return {name: value for name, value in describe(folder, module).items() if value}
 
 
 def _module(files: dict[str, bytes]) -> str:

@@ -211,7 +211,7 @@ def fx_context(ctx: ToolContext) -> Any:
 @tool(
     timeout_ms=10_000,
     determinism="non_deterministic",
-    filesystem={"read": ["reports"]},
+    filesystem={"read": ["reports"], "write": []},
     errors=(DeclaredError("FILE_NOT_FOUND", suggestions=("Look at what there is.",)),),
 )
 def fx_reads(path: Text) -> Any:

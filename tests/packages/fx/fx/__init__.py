@@ -16,6 +16,7 @@ from fx.changing import (
 from fx.failing import fx_fail
 from fx.remembering import fx_mem_read, fx_mem_write
 from fx.requiring import fx_ctx, fx_dep, fx_pre
+from fx.whole import fx_asks, fx_every
 from toolhub_sdk import Package
 
 PACKAGE = Package(
@@ -25,17 +26,28 @@ PACKAGE = Package(
     description="Tools that use every field of the contract. For tests only.",
     license="MIT",
     author="ToolHub",
+    keywords=("fixture",),
+    homepage="https://example.org/fx",
+    icon="icon.svg",
+    requires="requirements.txt",
+    tools={"echo": "^1"},
+    config={
+        "type": "object",
+        "properties": {"unit": {"type": "string", "description": "A unit.", "default": "C"}},
+    },
 )
 
 __all__ = [
     "PACKAGE",
     "fx_abc",
     "fx_api_fail",
+    "fx_asks",
     "fx_casc",
     "fx_clear",
     "fx_ctx",
     "fx_decrement",
     "fx_dep",
+    "fx_every",
     "fx_fail",
     "fx_hist",
     "fx_increment",
