@@ -6,6 +6,7 @@ from core.errors import ToolHubError
 from core.json.strict import StrictJSONError, loads
 from toolhub_sdk.checks.manifest import manifest_problems
 from toolhub_sdk.checks.problem import Problem
+from toolhub_sdk.strict_json import line_of
 
 __all__ = ["Problem", "manifest_problems", "manifest_read", "problems_raise"]
 
@@ -21,7 +22,7 @@ def manifest_read(raw: bytes) -> dict[str, Any]:
         manifest = loads(raw)
     except StrictJSONError as error:
         raise ToolHubError(
-            f"toolhub.json cannot be read: {error.message}",
+            f"toolhub.json cannot be read{line_of(raw, error)}: {error.message}",
             code=CODE,
             errors=[{"pointer": error.pointer or "", "message": error.message}],
             data={"code": error.code, "position": error.position},

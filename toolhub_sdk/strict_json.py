@@ -48,6 +48,14 @@ class StrictJSONError(ValueError):
         self.pointer = pointer
 
 
+def line_of(data: bytes, error: StrictJSONError) -> str:
+    """Where an error stands in a text with lines, as " (line 3, column 7)"; empty where that is not known."""
+    if error.position is None:
+        return ""
+    before = data.decode(errors="replace")[: error.position].split("\n")
+    return f" (line {len(before)}, column {len(before[-1]) + 1})"
+
+
 def loads(data: bytes | str, *, limits: Limits = DEFAULT) -> JSON:
     """The value of a JSON text in UTF-8 (or a str).
 

@@ -137,6 +137,13 @@ def test_events_can_be_read_as_a_stream(
     told = [json.loads(block.split("data: ", 1)[1]) for block in blocks]
     assert told == events_of(ask, run_id)
     assert [block.split("\n")[0] for block in blocks] == [f"id: {event['seq']}" for event in told]
+    on = client.get(
+        f"/api/v1/runs/{run_id}/events",
+        HTTP_ACCEPT="text/event-stream",
+        HTTP_LAST_EVENT_ID="1",
+        HTTP_AUTHORIZATION=f"Bearer {token_text}",
+    )
+    assert b"".join(on.streaming_content).decode().split("\n\n")[:-1] == blocks[1:]
 
 
 @pytest.mark.django_db(transaction=True)

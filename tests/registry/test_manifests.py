@@ -151,7 +151,7 @@ def test_a_manifest_with_every_member_is_right() -> None:
 def test_the_built_in_packages_are_right(module: Any) -> None:
     made = manifest_of(module, module.PACKAGE)
     assert manifest_problems(made, builtin=True) == []
-    assert pointers(made) == ["/runtime/type"]
+    assert pointers(made) == ["/runtime/type", "/name"]
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,12 @@ def test_a_wrong_value_is_pointed_at(place: str, value: Any) -> None:
     [
         ("/nmae", "Did you mean name?"),
         ("/runtime/requirements", "Did you mean requires?"),
-        ("/tools/0/parameters", "Leave it out."),
+        ("/tools/0/parameters", "Did you mean inputSchema?"),
+        ("/tools/0/sideEffects", "sideEffects stands in the contract"),
+        (f"{HERE}/timeoutMs", "timeoutMs stands in resourceBounds."),
+        (f"{HERE}/timeout", "Write timeoutMs, in resourceBounds."),
+        (f"{HERE}/permissions", "Did you mean requiredCapabilities?"),
+        ("/tools/0/_meta/io.toolhub~1contracts", "Did you mean io.toolhub/contract?"),
         ("/tools/0/input_schema", "Did you mean inputSchema?"),
         (f"{HERE}/sideEffect", "Did you mean sideEffects?"),
         (f"{HERE}/preconditions/0/permission", "Leave it out."),
@@ -305,6 +310,51 @@ def test_a_wrong_value_is_pointed_at(place: str, value: Any) -> None:
 def test_an_unknown_member_is_pointed_at(place: str, remedy: str) -> None:
     (problem,) = manifest_problems(changed(place, "x"))
     assert problem.pointer == place
+    assert problem.remedy.startswith(remedy)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message", "remedy"),
+    [
+        ("/version", 1.0, "It must be a text, not the number 1.0.", "The exact version"),
+        ("/version", "1.4", '"1.4" does not have the form', 'Write "1.4.0".'),
+        ("/version", "v1.4.0", '"v1.4.0" does not have the form', 'Write "1.4.0".'),
+        ("/name", "My_Weather", '"My_Weather" does not', 'Write "my-weather".'),
+        ("/author", "Ada", "It must be an object, not the text", 'Write {"name": …}.'),
+        ("/tools", {"forecast": TOOL}, "It must be a list, not an object.", "Write a list, in [ and ]."),
+        ("/tools/0/name", "web:scrape", '"web:scrape" does not', 'Write "web_scrape".'),
+        ("/tools/0/inputSchema/properties/town/type", "int", "'int' is no type", "Did you mean integer?"),
+        ("/tools/0/inputSchema/properties/town/required", True, "No valid", "Name the required properties"),
+        (f"{HERE}/retry", "standard", "It must be one of", 'Did you mean "STANDARD"?'),
+        (f"{HERE}/effects/0/type", "stateChange", "It must be one of", 'Did you mean "state_change"?'),
+        (f"{HERE}/network/allow/0", "https://a.example/x", "does not have", 'Write "a.example:443".'),
+        (f"{HERE}/requiredCapabilities/0", "file read", '"file read" does', 'Write "file:read".'),
+        (f"{HERE}/errors/0/code", "no town", '"no town" does not', 'Write "NO_TOWN".'),
+        (f"{HERE}/errors/0", "NO_TOWN", "It must be an object", 'Write {"code": …}.'),
+        (f"{HERE}/validators/0/pointer", "town", '"town" does not', 'Write "/town".'),
+        (f"{HERE}/documentation", "/docs/a.md", '"/docs/a.md" does not', 'Write "docs/a.md".'),
+        (f"{HERE}/environment/A-B", "1", "'A-B' cannot be a name here.", "A letter or underscore"),
+        (f"{HERE}/preconditions/1/expectedValue", 1, "expectedValue and expression stand", "Leave one"),
+        (
+            f"{HERE}/validators/0/expression",
+            "town != ''",
+            "'town', which is not there",
+            "Write arguments.town.",
+        ),
+        (
+            f"{HERE}/validators/0/expression",
+            "arguments.a and true",
+            "no CEL at character 13",
+            "In CEL it is &&",
+        ),
+    ],
+)
+def test_what_authors_often_write_is_told_with_what_to_write_instead(
+    place: str, value: Any, message: str, remedy: str
+) -> None:
+    (problem,) = manifest_problems(changed(place, value))
+    assert problem.pointer == place or problem.pointer == place.rpartition("/")[0]
+    assert message in problem.message
     assert problem.remedy.startswith(remedy)
 
 
@@ -446,6 +496,11 @@ def test_what_is_no_strict_json_is_refused_with_its_code(raw: bytes, code: str) 
     with pytest.raises(ToolHubError) as caught:
         manifest_read(raw)
     assert caught.value.data["code"] == code
+
+
+def test_where_a_file_cannot_be_read_is_told_by_its_line() -> None:
+    with pytest.raises(ToolHubError, match=r"cannot be read \(line 3, column 13\)"):
+        manifest_read(b'{\n  "name": "a",\n  "version" "1.0.0"\n}')
 
 
 def test_a_manifest_is_an_object() -> None:

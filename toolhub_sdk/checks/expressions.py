@@ -1,5 +1,6 @@
 """Where a contract has expressions in CEL, what each of them may name, and what is wrong with them."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from toolhub_sdk.checks.graph import Path
 from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.package import CONTRACT
 
+_PYTHON = re.compile(r"\b(and|or|not|is|None|True|False)\b")
 RETRY = ("error", "attempt")
 RULE = ("arguments", "context", "context_data", "persona")
 STATE = ("value",)
@@ -29,21 +31,26 @@ def expression_problems(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with the expressions of a manifest whose form is right, with a pointer to each."""
     for index, definition in enumerate(manifest["tools"]):
         at = ("tools", index, "_meta", CONTRACT)
+        arguments = definition["inputSchema"].get("properties", {})
         for expression in expressions_of(definition.get("_meta", {}).get(CONTRACT, {})):
-            problem = _problem(expression, pointer([*at, *expression.path]))
+            problem = _problem(expression, pointer([*at, *expression.path]), arguments)
             if problem:
                 yield problem
 
 
-def _problem(expression: Expression, place: str) -> Problem | None:
+def _problem(expression: Expression, place: str, arguments: Mapping[str, Any]) -> Problem | None:
     try:
         expression_check(expression.text)
     except ExpressionError as error:
         remedy = "Write one expression of CEL, such as size(arguments.town) > 1."
+        if _PYTHON.search(expression.text):
+            remedy = "In CEL it is &&, || and ! for and, or and not, and ==, null, true and false."
         return Problem(place, str(error), remedy)
     known = ", ".join(expression.names)
     for name in sorted(expression_names(expression.text) - set(expression.names)):
-        return Problem(place, f"The expression names {name[:80]!r}, which is not there.", f"Use {known}.")
+        own = name in arguments and "arguments" in expression.names
+        remedy = f"Write arguments.{name}." if own else f"Use {known}."
+        return Problem(place, f"The expression names {name[:80]!r}, which is not there.", remedy)
     return None
 
 

@@ -30,12 +30,22 @@ def file_problems(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> It
             yield Problem("/runtime/entry", message, "Compile it to a module of WASI preview 1.")
     for place, path in named.items():
         if path is not None and path not in files:
-            yield Problem(place, f"The package has no file {path}.", "Add it, or mend the name.")
+            yield Problem(place, f"The package has no file {path}.", _remedy(place, path))
     if runtime["type"] == "python":
         path = runtime["entry"].replace(".", "/")
         if f"{path}.py" not in files and f"{path}/__init__.py" not in files:
             message = f"The package has no module {runtime['entry']}."
-            yield Problem("/runtime/entry", message, f"Add {path}.py, or mend the name.")
+            bare = runtime["entry"].removesuffix(".py")
+            meant = f"{bare.replace('.', '/')}.py" in files
+            remedy = f"Write {bare}." if meant else f"Add {path}.py, or mend the name."
+            yield Problem("/runtime/entry", message, remedy)
+
+
+def _remedy(place: str, path: str) -> str:
+    if place == "/runtime/entry" and " " in path:
+        words = ", ".join(f'"{word}"' for word in path.split())
+        return f"A command with arguments is a list: [{words}]."
+    return "Add it, or mend the name."
 
 
 def requirement_problems(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> Iterator[Problem]:

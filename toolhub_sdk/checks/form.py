@@ -1,6 +1,5 @@
 """Holds a manifest to the published schema, and says in words what does not fit."""
 
-import difflib
 import functools
 import itertools
 import json
@@ -11,8 +10,19 @@ from typing import Any
 from toolhub_sdk.checks.engine import Error, Validator, compiled
 from toolhub_sdk.checks.graph import Path
 from toolhub_sdk.checks.problem import Problem, pointer
+from toolhub_sdk.checks.words import (
+    choice_message,
+    choice_remedy,
+    form_remedy,
+    one_of_words,
+    shown,
+    type_message,
+    type_remedy,
+    unknown_remedy,
+)
 
 FOUND_MAX = 200
+_CONTRACT = "the contract, _meta's io.toolhub/contract"
 # Errors that may be made for one tool, at 10 to 20 µs each.
 EFFORT = 200_000
 # One more than a manifest may have.
@@ -72,33 +82,63 @@ def _explained(validator: Validator, value: Any, above: Path) -> Iterator[Proble
 
 
 def _in_words(error: Error, above: Path) -> Iterator[Problem]:
-    path = [*above, *error.instance_path]
+    path = (*above, *error.instance_path)
     schema, description = _at(list(error.schema_path)[:-1])
-    words = _WORDS.get(error.kind.name)
-    details = error.kind.as_dict()
-    if error.kind.name == "required":
-        name = details["property"]
-        yield Problem(pointer([*path, name]), f"{name} is missing.", _described(schema, name))
-    elif error.kind.name == "additionalProperties":
-        known = list(schema.get("properties", ()))
-        for name in details["unexpected"]:
-            yield Problem(pointer([*path, name]), f"{name[:80]!r} is not known here.", _nearest(name, known))
-    else:
-        message = words.format(**details) if words else error.message[:200]
-        yield Problem(pointer(path), message, description)
+    details, value = error.kind.as_dict(), error.instance
+    match error.kind.name:
+        case "required":
+            name = details["property"]
+            yield Problem(pointer([*path, name]), f"{name} is missing.", _described(schema, name))
+        case "additionalProperties":
+            for name in details["unexpected"]:
+                remedy = unknown_remedy(name, schema, _inner(schema))
+                yield Problem(pointer([*path, name]), f"{name[:80]!r} is not known here.", remedy)
+        case "propertyNames":
+            name = str(details["error"].instance)
+            rules = _at(list(error.schema_path)[: list(error.schema_path).index("propertyNames") + 1])[1]
+            yield Problem(pointer([*path, name]), f"{name[:80]!r} cannot be a name here.", rules)
+        case "type":
+            types = details["types"]
+            yield Problem(pointer(path), type_message(types, value), type_remedy(types, schema, description))
+        case "enum":
+            remedy = choice_remedy(details["options"], value, description)
+            yield Problem(pointer(path), choice_message(details["options"]), remedy)
+        case "const":
+            yield Problem(pointer(path), f"It must be {shown(details['expected_value'])}.", description)
+        case "pattern":
+            message = f"{shown(value)} does not have the form that it must have."
+            yield Problem(pointer(path), message, _form_remedy(path, schema, value, description))
+        case "oneOf":
+            yield Problem(pointer(path), *one_of_words(schema, value))
+        case other:
+            yield Problem(pointer(path), _WORDS.get(other, error.message[:200]), description)
 
 
 _WORDS: Mapping[str, str] = {
-    "pattern": "The text does not have the form that it must have.",
-    "enum": "It must be one of {options!r}.",
-    "const": "It must be {expected_value!r}.",
-    "oneOf": "Exactly one of two members must be there, or neither fits.",
     "minItems": "The list is too short.",
     "maxItems": "The list is too long.",
     "minLength": "The text is too short.",
     "maxLength": "The text is too long.",
     "uniqueItems": "An item is there twice.",
 }
+
+
+def _form_remedy(path: Path, schema: Mapping[str, Any], value: Any, description: str) -> str:
+    """Names of code are the author's alone to mend."""
+    code = path[-1] in {"entry", "function"} or "hooks" in path
+    return description if code else form_remedy(schema["pattern"], value, description)
+
+
+def _inner(schema: Mapping[str, Any]) -> dict[str, str]:
+    """Where names have their place that are not of this object: in one of its members, or in the contract."""
+    contract = published_schema()["$defs"]["contract"]["properties"]
+    found = {} if schema.get("properties") is contract else dict.fromkeys(contract, _CONTRACT)
+    for name, member in schema.get("properties", {}).items():
+        if isinstance(member, Mapping):
+            found |= dict.fromkeys(member.get("properties", ()), name)
+    for name in published_schema()["$defs"]["contract"]["properties"]["resourceBounds"]["properties"]:
+        found.setdefault(name, f"resourceBounds of {_CONTRACT}")
+    return found
 
 
 def _at(place: Sequence[str | int]) -> tuple[Mapping[str, Any], str]:
@@ -118,8 +158,3 @@ def _described(schema: Mapping[str, Any], name: str) -> str:
     beside = published_schema()["$defs"].get(reference.rpartition("/")[2], {})
     words = {**beside, **found} if isinstance(found, Mapping) else beside
     return f"Add it. {words.get('description', '')}".strip()
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, 1)
-    return f"Did you mean {near[0]}?" if near else f"Leave it out. Known are {', '.join(known)}."

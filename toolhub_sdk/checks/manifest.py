@@ -16,6 +16,8 @@ from toolhub_sdk.checks.web import web_problems
 from toolhub_sdk.package import CONTRACT
 
 SHOWN_MAX = 100
+# Members of _meta that begin so are the hub's.
+_OURS = "io.toolhub/"
 _SETTING = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
 
 
@@ -118,6 +120,11 @@ def tool_problems(definition: Mapping[str, Any], at: str = "") -> Iterator[Probl
     yield from bad
     contract = _contract_of(definition)
     here = f"{at}/_meta/{pointer([CONTRACT])[1:]}"
+    for name in definition.get("_meta", {}):
+        if name.startswith(_OURS) and name != CONTRACT:
+            yield Problem(
+                f"{at}/_meta{pointer([name])}", f"{name!r} is not known here.", f"Did you mean {CONTRACT}?"
+            )
     if not bad:
         yield from _example_problems(schemas, contract.get("examples", []), f"{here}/examples")
     yield from effect_problems(contract.get("effects", []), f"{here}/effects")

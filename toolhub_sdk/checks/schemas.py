@@ -12,6 +12,21 @@ from toolhub_sdk.checks.problem import Problem, pointer
 BYTES_MAX = 131_072
 DEPTH_MAX = 40
 PATTERN_MAX = 1_000
+_TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
+# What other languages call them.
+_MEANT = {
+    "bool": "boolean",
+    "dict": "object",
+    "double": "number",
+    "float": "number",
+    "int": "integer",
+    "list": "array",
+    "map": "object",
+    "none": "null",
+    "None": "null",
+    "str": "string",
+    "text": "string",
+}
 
 
 def schema_problems(schema: Mapping[str, Any], at: str = "") -> list[Problem]:
@@ -74,10 +89,19 @@ def _compiled(schema: Mapping[str, Any], looks: int, at: str) -> Validator | lis
     except Refusal as error:
         path = list(getattr(error, "instance_path", ()))
         message = str(getattr(error, "message", error))[:300]
-        return [Problem(at + pointer(path), f"No valid JSON Schema: {message}.", _remedy(message))]
+        keyword, value = path[-1] if path else "", getattr(error, "instance", None)
+        if keyword == "type":
+            message = f"{value!r} is no type"
+        remedy = _remedy(message, keyword, value)
+        return [Problem(at + pointer(path), f"No valid JSON Schema: {message}.", remedy)]
 
 
-def _remedy(message: str) -> str:
+def _remedy(message: str, keyword: str | int, value: Any) -> str:
     if "regex" in message:
         return "Write a regular expression without look-around and back-references."
+    if keyword == "type":
+        meant = _MEANT.get(value) if isinstance(value, str) else None
+        return f"Did you mean {meant}?" if meant else f"Types are {', '.join(_TYPES)}."
+    if keyword == "required":
+        return 'Name the required properties in a list, beside properties: ["name"].'
     return "See json-schema.org for what this keyword takes."

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolhub_sdk.checks.contents import LEFT_OUT, MANIFEST
 from toolhub_sdk.cli.stop import StopError
-from toolhub_sdk.strict_json import StrictJSONError, loads
+from toolhub_sdk.strict_json import StrictJSONError, line_of, loads
 
 SDK = Path(__file__).parents[2]
 DESCRIBE_S = 60.0
@@ -65,7 +65,8 @@ def manifest_written(files: dict[str, bytes]) -> dict[str, Any] | None:
     try:
         read = loads(files[MANIFEST])
     except StrictJSONError as error:
-        raise StopError(f"{MANIFEST} cannot be read: {error.message}") from None
+        place = line_of(files[MANIFEST], error)
+        raise StopError(f"{MANIFEST} cannot be read{place}: {error.message}") from None
     if not isinstance(read, dict):
         raise StopError(f"{MANIFEST} is no JSON object.")
     return read
