@@ -21,7 +21,7 @@ from execution.runs.events import (
     event_next,
 )
 from execution.runs.outcomes import Outcome
-from security.policy.usage import LimitReached, usage_lock
+from security.policy.usage import LimitGone, LimitReached, limits_held, usage_lock
 
 # So often it is planned anew because others changed the same values.
 TRIES = 100
@@ -55,7 +55,10 @@ def effects_write(run: Run, outcome: Outcome, write: Write) -> bool:
     while True:
         plan = plan_make(run, outcome, failed)
         try:
-            return write(outcome_of(plan, outcome), _applying(plan, run))
+            with limits_held(plan.limits):
+                return write(outcome_of(plan, outcome), _applying(plan, run))
+        except LimitGone:
+            continue  # taken away since the plan was made, and nothing was written
         except Failed as failure:
             child, cause = failure.child, failure.cause
             failed[failure.index] = child_refused(child, cause).message if child else str(cause)
@@ -105,8 +108,7 @@ def _applying(plan: Plan, run: Run) -> Apply:
             session_touch(place)
         if plan.scopes:
             _memory_change(plan, place)
-        limits = [limit for child in plan.children for limit in child.checked.found.policy.limits]
-        usage_lock(limits, run.persona_id, run.metered)
+        usage_lock(plan.limits, run.persona_id, run.metered)
         for step in plan.kept:
             event_next(locked, EFFECT_APPLIED, step.which.named() | _carry_out(step, place, run))
         if plan.fault:

@@ -7,6 +7,7 @@ from typing import Any
 from core.errors import ToolHubError
 from execution.effects.children import Child
 from execution.memory.changes import Change
+from security.facts import LimitFact
 from security.policy.usage import LimitReached
 
 # What a tool changed by itself comes before the effects of its contract.
@@ -96,6 +97,11 @@ class Plan:
         """The runs that are to be submitted."""
         found = [step.child for step in self.kept] + [one.child for one in self.compensations]
         return [child for child in found if child]
+
+    @property
+    def limits(self) -> list[LimitFact]:
+        """What these runs count against."""
+        return [limit for child in self.children for limit in child.checked.found.policy.limits]
 
     @property
     def scopes(self) -> set[str]:

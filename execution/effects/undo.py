@@ -16,6 +16,7 @@ from execution.models import Run, Status
 from execution.runs.events import EFFECT_COMPENSATED, event_add
 from execution.runs.outcomes import Outcome
 from registry.models import ToolVersion
+from security.facts import LimitFact
 from security.policy.usage import LimitReached, usage_lock
 from security.principals import PersonaPrincipal
 
@@ -80,13 +81,17 @@ def _impossible(message: str) -> ToolHubError:
     return ToolHubError(message, code="CONFLICT", suggestions=ways)
 
 
+def undo_limits(plan: Sequence[Undo]) -> list[LimitFact]:
+    """What the calls count against."""
+    return [limit for undo in plan for limit in undo.child.checked.found.policy.limits]
+
+
 def undo_submit(run: Run, plan: Sequence[Undo]) -> list[dict[str, Any]]:
     """Submits the calls in the caller's transaction, which holds the run; what the record says of each.
 
     Raises UndoRefused.
     """
-    limits = [limit for undo in plan for limit in undo.child.checked.found.policy.limits]
-    usage_lock(limits, run.persona_id)
+    usage_lock(undo_limits(plan), run.persona_id)
     told = []
     for undo in plan:
         try:

@@ -14,7 +14,7 @@ from django.db import transaction
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import InvalidRequest, ToolHubError
-from execution.effects.undo import Undo, UndoRefused, undo_plan, undo_submit
+from execution.effects.undo import Undo, UndoRefused, undo_limits, undo_plan, undo_submit
 from execution.models import Run, Status
 from execution.runs.again import payload_require, request_again, submit_for
 from execution.runs.events import RESOLVED, event_add
@@ -24,6 +24,7 @@ from execution.runs.states import FINAL, UNRESOLVED
 from execution.runs.verdicts import REASON_MAX, WITH_RESULT, Verdict, outcome_by, undone
 from security.models import User
 from security.permissions import actor_of, require
+from security.policy.usage import LimitGone, limits_held
 from security.tokens import principal_of_persona
 
 RESOLVE = "execution.resolve_run"
@@ -92,9 +93,12 @@ def _compensate(word: Word, run: Run, outcome: Outcome, result: Any) -> None:
     payload_require(run)
     plan = undo_plan(run, result, principal_of_persona(run.persona, word.by))
     try:
-        _undo(word, run, outcome, plan)
+        with limits_held(undo_limits(plan)):
+            _undo(word, run, outcome, plan)
     except UndoRefused as refused:
         raise refused.recorded() from refused
+    except LimitGone:  # taken away since it was read, and nothing was written
+        _compensate(word, run, outcome, result)
 
 
 def _undo(word: Word, run: Run, outcome: Outcome, plan: Sequence[Undo]) -> None:

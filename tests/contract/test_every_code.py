@@ -110,6 +110,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "execution/test_resolve.py",
         "test_run_anew_fails_the_old_run_and_links_a_new_one_to_it",
     ),
+    "INTERNAL": ("contract/test_every_code.py", "test_a_data_folder_that_is_broken_is_the_hubs_mistake"),
     "NOT_DONE": ("execution/test_resolve.py", "test_not_done_fails_the_run"),
     "COMPENSATED": ("execution/test_compensate.py", "test_an_agent_tells_what_its_person_says"),
     "ADDRESS_REFUSED": (
@@ -153,10 +154,9 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "test_redelivery_needs_an_outcome_a_callback_and_a_payload",
     ),
 }
-# Nothing brings these about yet, or nothing may.
+# Nothing brings these about yet.
 NOT_YET = {
     "QUARANTINED": "Tools are set apart when an MCP server changes them, which comes with MCP servers.",
-    "INTERNAL": "A mistake of the hub's; whoever knows a way to it has found a bug.",
 }
 
 
@@ -181,6 +181,17 @@ def test_a_request_brings_its_code(
 def test_without_a_token(call: Callable[..., Any], assign: Callable[[str], None]) -> None:
     assign("echo")
     assert_told(call("echo", {"text": "a"}, HTTP_AUTHORIZATION=""), "UNAUTHENTICATED")
+
+
+@pytest.mark.sandbox
+def test_a_data_folder_that_is_broken_is_the_hubs_mistake(
+    fx_contract: None, carry: Callable[..., Any], settings: Any, tmp_path: Path
+) -> None:
+    settings.DATA = tmp_path
+    (tmp_path / "releases").write_text("This should be a folder.")
+    error = carry("fx_pool")["error"]
+    assert (error["code"], error["severity"], error["retryable"]) == ("INTERNAL", "critical", True)
+    assert str(tmp_path) not in str(error)
 
 
 def assert_told(answer: Any, code: str) -> None:

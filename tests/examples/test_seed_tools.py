@@ -14,6 +14,7 @@ from django.test import Client
 
 from registry.services import assignment_create
 from security.models import Persona, User
+from security.sandbox.folders import inside
 from security.services import grant_create
 from tests.contract.conftest import carry, nothing_waits
 from tests.sandbox.packages import publish
@@ -183,31 +184,63 @@ def test_web_scrape_takes_addresses_of_the_web_alone(scrape: Callable[..., Any])
     assert scrape("/page", selector="h2")["error"]["code"] == "SCRAPE_FAILED"
 
 
-@pytest.mark.sandbox
-@pytest.mark.django_db
-def test_file_write_tells_the_session_which_file_changed(
+@pytest.fixture
+def write_inside(
     transactional_db: None,
     admin: User,
     persona: Persona,
+    settings: Any,
+    tmp_path: Path,
     carry: Callable[..., Any],
-    client: Client,
-    token_text: str,
-) -> None:
+) -> Callable[..., Any]:
+    """Calls the installed tool, which may write in one folder and only read another, in a session."""
+    for name in ("drop", "reports"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(0o777)
+    settings.FOLDERS = [f"drop={tmp_path}/drop:rw", f"reports={tmp_path}/reports"]
     manifest = manifest_of(FILE_WRITE, FILE_WRITE.PACKAGE, runtime="python")
     files = {"file_write.py": (ROOT / "file-write" / "file_write.py").read_bytes()}
+    granted = {"read": ["reports"], "write": ["drop"]}
+    manifest["tools"][0]["_meta"]["io.toolhub/contract"]["filesystem"] = granted
     assignment_create(by=admin, persona=persona, package=publish(manifest, files).package)
-    body = {
-        "arguments": {"path": "note", "content": "AAE=", "encoding": "base64"},
-        "context": {"session_id": "s"},
-    }
-    assert carry("file_write", body=body)["status"] == 403
+
+    def do(path: str, content: str = "x", **more: Any) -> Any:
+        arguments = {"path": path, "content": content, **more}
+        return carry("file_write", body={"arguments": arguments, "context": {"session_id": "s"}})
+
+    return do
+
+
+@pytest.mark.sandbox
+@pytest.mark.django_db
+def test_file_write_in_the_sandbox_is_as_its_text_says(
+    write_inside: Callable[..., Any],
+    admin: User,
+    persona: Persona,
+    client: Client,
+    token_text: str,
+    tmp_path: Path,
+) -> None:
+    note = f"{inside('drop')}/note"
+    assert write_inside(note)["status"] == 403
     grant_create(by=admin, persona=persona, capability="file:write", reason="A test.")
-    assert carry("file_write", body=body)["data"] == {"path": "note", "bytesWritten": 2}
+    done = write_inside(note, "AAE=", encoding="base64")
+    assert (done["data"], done["metadata"]["sandbox"]) == ({"path": note, "bytesWritten": 2}, "isolated")
+    error = write_inside(note, "other")["error"]
+    assert (error["code"], error["recoverable"]) == ("FILE_EXISTS", True)
+    assert len(error["suggestions"]) == SUGGESTIONS
+    assert (tmp_path / "drop" / "note").read_bytes() == b"\0\1"
+    old = tmp_path / "drop" / "old"
+    old.write_text("old")
+    old.chmod(0o666)  # each call is a user of its own
+    there = f"{inside('drop')}/old"
+    assert write_inside(there, "three", overwrite=True)["data"]["bytesWritten"] == 5
+    assert old.read_text() == "three"
+    for place in (f"{inside('reports')}/note", "/usr/note"):
+        assert write_inside(place)["error"]["code"] == "WRITE_FAILED"
     read = client.get("/api/v1/sessions/s/events", HTTP_AUTHORIZATION=f"Bearer {token_text}").json()
-    (event,) = read["events"]
-    assert (event["event"], event["payload"]) == ("file:changed", {"path": "note", "action": "write"}), event
-    outside = {**body, "arguments": {"path": "/usr/note", "content": "x"}}
-    assert carry("file_write", body=outside)["error"]["code"] == "WRITE_FAILED"
+    changed = [("file:changed", {"path": path, "action": "write"}) for path in (note, there)]
+    assert [(event["event"], event["payload"]) for event in read["events"]] == changed
 
 
 @pytest.mark.django_db

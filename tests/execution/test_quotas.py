@@ -66,11 +66,19 @@ def test_the_eleventh_call_of_ten_a_day_is_refused_with_its_reason(
 def test_a_rate_lets_five_pass_in_a_second(
     way: None, call: Call, fx: Package, admin: User, persona: Persona
 ) -> None:
-    limit_create(by=admin, kind="rate", measure="calls", amount=5, window_s=3600, persona=persona)
-    answers = [call("fx_echo", {"value": n}) for n in range(20)]
+    limit_create(by=admin, kind="rate", measure="calls", amount=5, window_s=1, persona=persona)
+    answers = [call("fx_echo", {"value": 0})]
+    # The second lasts until all have called, however slow this machine is.
+    Usage.objects.update(ends_at=timezone.now() + timedelta(seconds=60))
+    answers += [call("fx_echo", {"value": n}) for n in range(1, 20)]
     assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 15
     assert {answer.json()["error"]["code"] for answer in answers[5:]} == {"RATE_LIMIT"}
-    assert all(int(answer["Retry-After"]) > 0 for answer in answers[5:])
+    assert all(0 < int(answer["Retry-After"]) <= 60 for answer in answers[5:])
+    check = next(c for c in answers[5].json()["decision"]["checks"] if c["verdict"] == "fail")
+    assert check["reason"] == "5 calls a second of this persona are used up."
+    Usage.objects.update(ends_at=timezone.now())
+    again = [call("fx_echo", {"value": n}).status_code for n in range(2)]
+    assert again == [200, 200]
 
 
 def test_a_window_that_is_over_begins_anew(

@@ -16,10 +16,16 @@ from execution.models import Status
 from execution.runners import call_run
 from execution.runners.call import Call
 from execution.runs.outcomes import Outcome
+from execution.runs.requests import ISOLATION_LEVELS
 from registry.models import ToolVersion
+from registry.services import assignment_create
+from security.models import Persona, User
 from security.sandbox import gate, probes, remedies
 from security.sandbox.gate import host_matches
+from tests.contract.conftest import carry
 from tests.sandbox.packages import net_publish
+
+__all__ = ["carry"]
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.django_db]
 
@@ -245,3 +251,30 @@ def test_nothing_of_a_gate_is_left(perform: Perform, port: int) -> None:
 )
 def test_entries_name_hosts(entry: str, host: str, port: int, is_it: bool) -> None:
     assert host_matches(entry, host, port) is is_it
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_call_may_only_ask_for_more_isolation(
+    admin: User, persona: Persona, port: int, settings: Any, carry: Callable[..., Any]
+) -> None:
+    settings.HTTP_ALLOW = [f"127.0.0.1:{port}"]
+    arguments = {"urls": [f"http://127.0.0.1:{port}/"]}
+    found = {}
+    for number, declared in enumerate(ISOLATION_LEVELS):
+        package = net_publish([f"127.0.0.1:{port}"], declared, version=f"1.0.{number}")
+        if not number:
+            assignment_create(by=admin, persona=persona, package=package)
+        for asked in ("none", "paranoid", None):
+            level = {"isolation_level": asked} if asked else {}
+            done = carry("net_get", body={"arguments": arguments, **level})
+            assert done["metadata"]["sandbox"] == "isolated", done
+            warned = any(
+                f"isolation_level {asked} was ignored" in one for one in done["metadata"]["warnings"]
+            )
+            found[declared, asked] = (done["data"][0][0] == 200, warned)
+    # By hand: whether it reached its host, and whether the wish was ignored with a warning.
+    assert found == {
+        **{(declared, "none"): (declared != "paranoid", True) for declared in ISOLATION_LEVELS},
+        **{(declared, "paranoid"): (False, False) for declared in ISOLATION_LEVELS},
+        **{(declared, None): (declared != "paranoid", False) for declared in ISOLATION_LEVELS},
+    }

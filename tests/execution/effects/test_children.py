@@ -11,15 +11,18 @@ from django.test import Client
 from audit.models import Event
 from core.errors import Overloaded
 from execution.effects import apply
+from execution.effects.steps import Plan
 from execution.models import Run, Status
 from execution.runs import worker
 from execution.runs.invariants import invariants_check
+from execution.runs.services import run_cancel
 from execution.runs.worker import queue_work
 from registry.models import Package
 from registry.services import assignment_delete
 from security.models import Persona, Token, User
-from security.policy.limits import limit_create
-from security.policy.models import Usage
+from security.permissions import actor_of
+from security.policy.limits import limit_create, limit_delete
+from security.policy.models import Limit, Usage
 from security.services import token_revoke
 from tests.execution.effects.conftest import (
     Perform,
@@ -187,6 +190,32 @@ def test_a_cascade_that_was_taken_back_leaves_nothing_to_undo(perform: Perform) 
     )
     assert Run.objects.filter(parent=None).count() == Run.objects.count() == 1
     assert told() == [("FAILED", 2), ("TAKEN_BACK", 1)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_limit_that_is_taken_away_while_a_cancel_has_effects_is_decided_anew(
+    call: Callable[..., Any], declare: Declare, admin: User, persona: Persona, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = cascade("fx_wrap", on="always", arguments={"value": "1"})
+    declare("fx_boom", recovery={"type": "manual"}, effects=[once])
+    made = call("fx_boom", {}).json()["metadata"]
+    assert made["status"] == "awaiting_person"
+    limit = limit_create(
+        by=admin, kind="quota", measure="calls", amount=2, window_s=86_400, persona=persona, tool="fx_wrap"
+    )
+    plan_make = apply.plan_make
+
+    def gone(*args: Any) -> Plan:
+        plan = plan_make(*args)
+        if Limit.objects.exists():
+            limit_delete(by=admin, limit=limit)
+        return plan
+
+    monkeypatch.setattr(apply, "plan_make", gone)
+    run = Run.objects.get(pk=made["run_id"])
+    assert run_cancel(by=actor_of(admin), run=run) is True
+    assert (child().status, Usage.objects.count()) == (Status.PENDING, 0)
+    assert told(run) == [("APPLIED", 1)]
 
 
 def test_a_compensation_that_fails_is_told_and_the_rest_goes_on(perform: Perform) -> None:

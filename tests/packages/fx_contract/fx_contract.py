@@ -70,7 +70,11 @@ def fx_validate_broken(low: Whole) -> int:
     return low
 
 
-POOL = {"file": os.environ.get("POOL_FILE", "")}
+FOLDER = os.environ.get("TOOLHUB_FOLDER_POOL", "")
+POOL = {"file": os.environ.get("POOL_FILE") or (FOLDER and f"{FOLDER}/said")}
+if FOLDER:
+    with Path(FOLDER, "opened").open("a", encoding="ascii") as opened:
+        opened.write("opened\n")
 
 
 def close_pool() -> None:
