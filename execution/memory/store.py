@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.db.models.functions import Now
 
 from core.json.canonical import canonical
@@ -74,9 +74,8 @@ def spaces_lock(place: Place, scopes: Iterable[str]) -> dict[str, Space]:
 
 def session_touch(place: Place) -> Session:
     """The session, made where it is not there, locked; it and its memory live on from now."""
-    Session.objects.get_or_create(persona_id=place.persona_id, name=place.session)
     # After this row nobody else writes in the session before the transaction ends.
-    session = Session.objects.select_for_update().get(persona_id=place.persona_id, name=place.session)
+    session = _locked(Session.objects, persona_id=place.persona_id, name=place.session)
     Session.objects.filter(pk=session.pk).update(last_at=Now())
     living = Space.objects.filter(persona_id=place.persona_id, session=place.session, expires_at__gt=Now())
     living.update(expires_at=_expiry())
@@ -88,16 +87,22 @@ def _expiry() -> Any:
 
 
 def _lock(place: Place, scope: str) -> Space:
-    columns = place.columns(scope)
-    Space.objects.get_or_create(**columns)
-    space = Space.objects.select_for_update().get(**columns)
-    if scope == Scope.LONG_TERM:
-        return space
-    if not Space.objects.filter(pk=space.pk, expires_at__gt=Now()).exists():
+    living = ExpressionWrapper(Q(expires_at__gt=Now()), BooleanField())
+    space = _locked(Space.objects.annotate(living=living), **place.columns(scope))
+    if scope != Scope.LONG_TERM and not space.living:
         Item.objects.filter(space=space).delete()
         space.keys = space.bytes = 0
         Space.objects.filter(pk=space.pk).update(keys=0, bytes=0, expires_at=_expiry())
     return space
+
+
+def _locked(rows: Any, **columns: Any) -> Any:
+    """The row with these columns, made where it is not there, locked until the transaction ends."""
+    found = rows.select_for_update().filter(**columns).first()
+    if found is None:
+        rows.model.objects.get_or_create(**columns)
+        found = rows.select_for_update().get(**columns)
+    return found
 
 
 def value_put(space: Space, key: str, value: Any) -> Any:
@@ -113,9 +118,11 @@ def value_put(space: Space, key: str, value: Any) -> Any:
         return before.value if before else ABSENT
     size = value_size(value)
     _count(space, 0 if before else 1, size - (before.size if before else 0))
-    Item.objects.update_or_create(
-        space=space, key=key, defaults={"value": value, "size": size, "updated_at": Now()}
-    )
+    written = {"value": value, "size": size, "updated_at": Now()}
+    if before:  # the space is locked: nobody else has written or deleted it since
+        Item.objects.filter(pk=before.pk).update(**written)
+    else:
+        Item.objects.create(space=space, key=key, **written)
     return before.value if before else ABSENT
 
 

@@ -12,11 +12,11 @@ from registry.services import assignment_create
 from security.models import Persona, User
 from tests.packages.load import package_publish
 from tests.processes import Processes, wait_for
-from tests.workers.conftest import hub
+from tests.workers.conftest import hub, standing
 from toolhub_sdk.package import CONTRACT
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.broker, pytest.mark.timeout(180)]
-__all__ = ["hub"]
+__all__ = ["hub", "standing"]
 Call = Callable[..., Any]
 
 
