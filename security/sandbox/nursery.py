@@ -22,16 +22,20 @@ _nursery: list[tuple[socket.socket, subprocess.Popen[bytes]]] = []
 
 
 class Supervisor:
-    """A supervisor that waits for its order. `into` and `out` are our ends of its pipes.
+    """A supervisor with its order. `into` and `out` are our ends of its pipes.
 
     It sends a listening socket of the tool's network through `door`, unless that is None.
     """
 
-    def __init__(self, door: socket.socket | None = None) -> None:
+    def __init__(self, order: bytes, door: socket.socket | None = None) -> None:
         self._closed = False
         given, self.into = os.pipe()
         self.out, taken = os.pipe()
         try:
+            # What the pipe takes is there when it looks.
+            os.set_blocking(self.into, False)
+            order = order[os.write(self.into, order) :]
+            os.set_blocking(self.into, True)
             self._process = _ask([given, taken, *([door.fileno()] if door else [])])
         except BaseException:
             os.close(self.into)
@@ -40,6 +44,7 @@ class Supervisor:
         finally:
             os.close(given)
             os.close(taken)
+        send(self.into, order)
 
     @property
     def is_alive(self) -> bool:
@@ -57,6 +62,16 @@ class Supervisor:
         if not over:
             select.select([self._process], [], [])
         os.close(self._process)
+
+
+def send(descriptor: int, content: bytes) -> None:
+    """Writes to a supervisor; one that is gone says so at its other end."""
+    view = memoryview(content)
+    while view:
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BrokenPipeError:
+            return
 
 
 def _ask(descriptors: list[int]) -> int:

@@ -21,7 +21,7 @@ from security.sandbox.gate import Gate
 from security.sandbox.launch import WORK, Finished, Launch, Mount
 from security.sandbox.levels import Level
 from security.sandbox.machine import bubblewrap, program_of, tree
-from security.sandbox.nursery import Supervisor
+from security.sandbox.nursery import Supervisor, send
 from security.sandbox.seccomp import filter_hash
 from security.sandbox.supervisor.channel import CANCEL, END, FILE, GO, GO_HEAD, HEAD, LOG, OUTPUT
 from security.sandbox.supervisor.order import order_pack
@@ -63,11 +63,11 @@ class Held:
         self._work, self._group = _work_folder(launch.level), group_name()
         self._gate = Gate(launch.network, bytes_most=launch.network_bytes) if launch.network else None
         try:
-            self._supervisor = Supervisor(self._gate.door if self._gate else None)
+            order = _order(launch, self._work, self._group, proc, lasts)
+            self._supervisor = Supervisor(order, self._gate.door if self._gate else None)
         except BaseException:
             self._remove()
             raise
-        _send(self._supervisor.into, _order(launch, self._work, self._group, proc, lasts))
 
     @property
     def is_alive(self) -> bool:
@@ -78,7 +78,7 @@ class Held:
         """Gives the program its input; from now on its time runs."""
         secrets = launch.secrets or b""
         head = GO + GO_HEAD.pack(launch.limits.wall_s, len(launch.stdin), len(secrets))
-        _send(self._supervisor.into, head + launch.stdin + secrets)
+        send(self._supervisor.into, head + launch.stdin + secrets)
 
     def finish(self, cancelled: threading.Event, on_output: Take | None) -> Finished:
         """Hears the program to its end."""
@@ -86,7 +86,7 @@ class Held:
         while True:
             if cancelled.is_set() and not asked:
                 asked = True
-                _send(self._supervisor.into, CANCEL)
+                send(self._supervisor.into, CANCEL)
             if not select.select([out], [], [], None if asked else LOOK_S)[0]:
                 continue
             block = os.read(out, 1 << 16)
@@ -162,6 +162,7 @@ def _order(launch: Launch, work: str, group: str, proc: bool, lasts: bool) -> by
         "goodbye": launch.goodbye,
         "secrets": launch.secrets is not None,
         "prepare": launch.prepare if lasts else "",
+        "python": bool(launch.prepare),
     }
     return order_pack(header, program_of(launch.level))
 
@@ -196,16 +197,6 @@ class _Hearing:
                 self.files.append(marshal.loads(content))  # noqa: S302 - our own supervisor wrote it
             elif kind == END:
                 self.report = marshal.loads(content)  # noqa: S302 - our own supervisor wrote it
-
-
-def _send(descriptor: int, content: bytes) -> None:
-    """Writes to a supervisor; one that is gone says so at its other end."""
-    view = memoryview(content)
-    while view:
-        try:
-            view = view[os.write(descriptor, view) :]
-        except BrokenPipeError:
-            return
 
 
 def _finished(hearing: _Hearing, launch: Launch) -> Finished:

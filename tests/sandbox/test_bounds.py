@@ -6,8 +6,10 @@ import time
 
 import pytest
 
-from security.sandbox.launch import WORK, Launch, Mount
+from security.sandbox.interpreter import interpreter, interpreter_mounts
+from security.sandbox.launch import WORK, Launch, Limits, Mount
 from security.sandbox.levels import Level
+from security.sandbox.run import sandbox_run
 from tests.sandbox.conftest import Run, processes_with
 
 pytestmark = pytest.mark.hostile
@@ -165,3 +167,23 @@ def test_what_takes_the_output_may_fail_and_the_program_ends(run: Run) -> None:
     with pytest.raises(RuntimeError, match="full"):
         run(Level.ISOLATED, "import time; print('x', flush=True); time.sleep(60)", mark, on_output=take)
     assert not processes_with(mark)
+
+
+def test_a_python_of_the_hub_is_held_before_its_code_runs() -> None:
+    """Its way in is another one than that of other programs, without a shell."""
+    code = """
+import json, os, resource, sys
+status = dict(line.split(":\\t", 1) for line in open("/proc/self/status").read().splitlines() if ":\\t" in line)
+limits = [resource.getrlimit(each)[1] for each in (resource.RLIMIT_NPROC, resource.RLIMIT_NOFILE)]
+print(json.dumps([limits, status["Seccomp"], sorted(os.listdir("/proc/self/fd"))[:-1], sys.stdin.read(), os.getpid()]))
+"""
+    launch = Launch(
+        argv=[interpreter(), "-I", "-S", "-c", code],
+        level=Level.ISOLATED,
+        stdin=b"given",
+        mounts=interpreter_mounts(),
+        limits=Limits(processes=17, open_files=33),
+        prepare="import json",
+    )
+    done = sandbox_run(launch, threading.Event())
+    assert json.loads(done.stdout) == [[17, 33], "2", ["0", "1", "2"], "given", 2], done.log

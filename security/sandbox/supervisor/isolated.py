@@ -8,6 +8,11 @@ from security.sandbox.supervisor.order import Order
 # Told when all is in place, and waits until it may go: limits can then be set on it from outside.
 READY, GO = 8, 9
 _DOOR = f'echo >&{READY}; read -r go <&{GO}; exec "$@" {READY}>&- {GO}<&-'
+# The same where the program is a Python with code of the hub: its start needs no other program's before it.
+_PYTHON_DOOR = (
+    f"import posix; posix.write({READY}, b'.'); posix.read({GO}, 1) or posix._exit(1); "
+    f"posix.close({READY}); posix.close({GO}); del posix\n"
+)
 USER = 1000
 _PASSWD = f"tool:x:{USER}:{USER}:tool:/work:/bin/sh\n"
 _GROUP = f"tool:x:{USER}:\n"
@@ -20,7 +25,11 @@ def arguments(order: Order) -> list[str]:
     It has to inherit READY and GO: a byte comes from one, a line goes to the other.
     """
     held = ["--seccomp", str(_data(order.program))]
-    return [*_world(order, held), "/bin/sh", "-c", _DOOR, "tool", *order.argv]
+    if not order.python:
+        return [*_world(order, held), "/bin/sh", "-c", _DOOR, "tool", *order.argv]
+    at = order.argv.index("-c") + 1
+    code = _PYTHON_DOOR + order.argv[at]
+    return [*_world(order, held), *order.argv[:at], code, *order.argv[at + 1 :]]
 
 
 def zygote_arguments(order: Order, start: str) -> list[str]:

@@ -18,8 +18,8 @@ class Order:
     may be written, and its most bytes. `work` is the work folder on this machine (empty where the level makes
     its own). `group` is the control group to make, empty for none, with `controllers`, and `cpus` bounds the
     cores (0 for all). `secrets` says whether the program gets any; what they are comes with its input.
-    `prepare` is the code of a zygote, empty for a program of its own. `network` is where a socket of the
-    tool's network goes, -1 without.
+    `prepare` is the code of a zygote, empty for a program of its own; `python` says that the program is a
+    Python with code of the hub after "-c". `network` is where a socket of the tool's network goes, or -1.
     """
 
     def __init__(self, header: dict, program: bytes) -> None:  # type: ignore[type-arg]
@@ -40,6 +40,7 @@ class Order:
         self.goodbye: bool = header["goodbye"]
         self.secrets: bool = header["secrets"]
         self.prepare: str = header["prepare"]
+        self.python: bool = header["python"]
         self.network = -1
         self.program = program
 

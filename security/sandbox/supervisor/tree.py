@@ -86,9 +86,12 @@ def all_descendants(top: int) -> list[int]:
 
 
 def youngest(top: int) -> int:
-    """The process at the end of a line of single children."""
-    line = descendants(top)
-    return line[-1] if line else top
+    """The process at the end of a line of single children, each with one thread."""
+    if not _LISTED:
+        return (all_descendants(top) or [top])[-1]
+    while below := _read(f"/proc/{top}/task/{top}/children").split():
+        top = int(below[-1])
+    return top
 
 
 def share_of(pid: int) -> int:
