@@ -65,8 +65,15 @@ def held(done: Finished, name: str) -> None:
 @EVERY
 def test_a_run_has_a_group_of_its_own_and_it_goes_with_it(level: Level, run: Run, part: Path) -> None:
     seen: list[list[str]] = []
-    done = run(level, "print('here')", on_output=lambda block: seen.append(groups(part)))
-    assert (done.how, done.exit_code) == ("exited", 0), done
+    cancelled = threading.Event()
+
+    def look(block: bytes) -> None:
+        seen.append(groups(part))
+        cancelled.set()
+
+    code = "import time; print('here', flush=True); time.sleep(60)"
+    done = run(level, code, on_output=look, cancelled=cancelled)
+    assert done.asked, done
     assert "kill" in done.cgroup
     assert len(seen[0]) == 1
     assert groups(part) == []
