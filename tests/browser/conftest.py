@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,9 +35,9 @@ class Hub:
     env: dict[str, str]
 
 
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
-    """The hub in a fresh data folder: web, worker and steward, as a newcomer starts it."""
+@contextmanager
+def started(data: Path) -> Iterator[Hub]:
+    """A hub in a fresh data folder: web, worker and steward, as a newcomer starts it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -44,7 +45,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
         name: value for name, value in os.environ.items() if not name.startswith(("TOOLHUB_", "PROMETHEUS_"))
     }
     env["TOOLHUB_STYLE_PAGE"] = "1"
-    env["TOOLHUB_DATA"] = str(tmp_path_factory.mktemp("hub") / "data")
+    env["TOOLHUB_DATA"] = str(data)
     process = subprocess.Popen(
         [sys.executable, "manage.py", "up", "--port", str(port)],
         cwd=ROOT,
@@ -64,6 +65,23 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     yield Hub(f"http://127.0.0.1:{port}", password.group(1), env)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
+
+
+@pytest.fixture(scope="session")
+def shared_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    """The hub of all modules that leave it as the others need it."""
+    with started(tmp_path_factory.mktemp("hub") / "data") as hub:
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def hub(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    """The hub of the module: one of its own where it says OWN_HUB, else the shared one."""
+    if not getattr(request.module, "OWN_HUB", False):
+        yield request.getfixturevalue("shared_hub")
+        return
+    with started(tmp_path_factory.mktemp("hub") / "data") as own:
+        yield own
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from tests.browser.conftest import ROOT, Hub, OpenContext
 from tests.browser.every_page import every_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(1800)]
+OWN_HUB = True
 WIDTHS: dict[str, ViewportSize] = {
     "desk": {"width": 1440, "height": 900},
     "phone": {"width": 390, "height": 844},

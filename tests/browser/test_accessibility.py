@@ -11,6 +11,8 @@ from tests.browser.conftest import Hub, OpenContext
 from tests.browser.every_page import every_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+# Its rows of every kind would stand in the way of other tests.
+OWN_HUB = True
 AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 RUN = """(rules) => axe.run(document, {resultTypes: ["violations"], ...(rules && {runOnly: rules})}).then(
   (all) => all.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(" | ")}`))"""

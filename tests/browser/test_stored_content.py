@@ -11,6 +11,7 @@ import pytest
 from tests.browser.conftest import ROOT, Hub, OpenContext
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+OWN_HUB = True
 MARKUP = (
     "<script>alert(1)</script><img src=/planted onerror=alert(2)>"
     '<b hx-get="/planted" hx-trigger="load" data-live>x</b>"\' onfocus=alert(3) autofocus x="'

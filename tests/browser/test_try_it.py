@@ -1,5 +1,6 @@
 """Trying a tool in the browser: the form made from its schema, the result, and the call to copy."""
 
+import ast
 import json
 import os
 import re
@@ -161,7 +162,7 @@ def test_the_copied_calls_work_as_they_are(
     page.get_by_role("button", name="Show the call").click()
     tried = page.locator("#tried")
     expect(tried.locator("pre").first).to_contain_text("quoted")
-    curl, python, mcp = (one.text_content() or "" for one in tried.locator("details pre").all())
+    curl, python, bridge, message = (one.text_content() or "" for one in tried.locator("details pre").all())
     public = "http://127.0.0.1:8000"
     env = {**os.environ, "TOKEN": token}
     for command in (
@@ -171,7 +172,11 @@ def test_the_copied_calls_work_as_they_are(
         said = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
         assert "quoted" in said
         assert "$HOME ünï" in said
-    assert json.loads(mcp)["params"] == {"name": "echo", "arguments": {"text": 'it\'s "quoted" $HOME ünï'}}
+    assert ast.parse(bridge)  # tests/pages/test_snippets.py runs it
+    assert json.loads(message)["params"] == {
+        "name": "echo",
+        "arguments": {"text": 'it\'s "quoted" $HOME ünï'},
+    }
 
 
 @pytest.fixture
@@ -181,7 +186,7 @@ def dynamic(hub: Hub, tmp_path: Path) -> None:
         (tmp_path / path).write_bytes(content)
     give = (
         "from security.models import *; from registry.models import *; from registry.services import *;"
-        "assignment_create(by=User.objects.get(), persona=Persona.objects.get(name='demo'),"
+        "assignment_create(by=User.objects.get(username='admin'), persona=Persona.objects.get(name='demo'),"
         " package=Package.objects.get(name='fx-contract'))"
     )
     for words in (["package_install", "--yes", str(tmp_path)], ["shell", "-c", give]):
