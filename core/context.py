@@ -32,7 +32,7 @@ NAVIGATION = (
     NavItem(
         "Packages", "packages", "package", "k", "registry.view_package", more=("install", "installations")
     ),
-    NavItem("Personas", "personas", "robot", "p", "security.view_persona"),
+    NavItem("Personas", "personas", "robot", "p", "security.view_persona", more=("simulator",)),
     NavItem("Policy", "policy", "lock", "u", "policy.view_restriction"),
     NavItem("Runs", "runs", "player-play", "r", "execution.view_run"),
     NavItem("Sessions", "sessions", "list-details", "n", "memory.view_session"),
@@ -40,7 +40,7 @@ NAVIGATION = (
     NavItem("Schedules", "schedules", "clock", "s", "execution.view_schedule"),
     NavItem("Audit", "events", "shield-check", "a", "audit.view_event"),
 )
-SETTINGS_PLACE = NavItem("Settings", "settings", "settings", "e")
+SETTINGS_PLACE = NavItem("Settings", "settings", "settings", "e", more=("people",))
 
 
 @dataclass(frozen=True)
