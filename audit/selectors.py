@@ -1,6 +1,6 @@
 """Reads the ledger."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 import orjson
@@ -29,6 +29,20 @@ def events_list(filters: Mapping[str, str]) -> QuerySet[Event]:
         rows = rows.filter(pk__gt=newest - SEARCHED)
         rows = rows.filter(Q(actor_name__icontains=filters["q"]) | Q(subject_id__icontains=filters["q"]))
     return rows
+
+
+def subject_names(events: Iterable[Event]) -> dict[int, str]:
+    """What people call the subject of an event that has a number or a UUID for it, by the event's number: the
+    persona's name, the package and version of an installation; as the event itself has it.
+    """
+    named = [event.pk for event in events if event.subject_kind in {"persona", "installation"}]
+    found: dict[int, str] = {}
+    for pk, canonical in Event.objects.filter(pk__in=named).values_list("pk", "canonical"):
+        data = orjson.loads(canonical)["data"]
+        words = [data.get(name) for name in ("persona", "package", "version")]
+        if name := " ".join(str(word) for word in words if word):
+            found[pk] = name
+    return found
 
 
 def allowed_by(events: Sequence[Event]) -> list[str]:

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from audit.ledger import leaf_hash
 from audit.models import Event
-from audit.selectors import events_list
+from audit.selectors import events_list, subject_names
 from core.lists import ListView
 from core.pages import ConsoleView, Page
 
@@ -70,8 +70,12 @@ class EventsList(ListView[Event]):
         return events_list(params).defer("canonical")
 
     def more(self, page: Page[Event]) -> dict[str, Any]:
-        """The kinds and actors to choose from."""
-        return {"kinds": KINDS, "actor_kinds": [(kind, f"by a {kind}") for kind in ACTOR_KINDS]}
+        """The kinds and actors to choose from, and names of what the events are about."""
+        return {
+            "kinds": KINDS,
+            "actor_kinds": [(kind, f"by a {kind}") for kind in ACTOR_KINDS],
+            "names": subject_names(page.rows),
+        }
 
 
 class EventDetail(ConsoleView):
@@ -89,6 +93,7 @@ class EventDetail(ConsoleView):
         return self.show(
             {
                 "event": event,
+                "name": subject_names([event]).get(event.pk, event.subject_id),
                 "body": orjson.loads(event.canonical),
                 "computed": computed,
                 "fits": computed == bytes(event.leaf),

@@ -10,6 +10,12 @@ from core.errors import ToolHubError
 Made = TypeVar("Made")
 
 
+def _look(widget: forms.Widget) -> str:
+    if isinstance(widget, forms.CheckboxSelectMultiple):
+        return "form-check-input"
+    return "form-select" if isinstance(widget, forms.Select) else "form-control"
+
+
 class ConsoleForm(forms.Form):
     """A form whose fields look like the design's and that can show what a service refused."""
 
@@ -17,8 +23,7 @@ class ConsoleForm(forms.Form):
         kwargs.setdefault("label_suffix", "")
         super().__init__(*args, **kwargs)
         for bound in self:
-            kind = "form-select" if isinstance(bound.field.widget, forms.Select) else "form-control"
-            bound.field.widget.attrs.setdefault("class", kind)
+            bound.field.widget.attrs.setdefault("class", _look(bound.field.widget))
         if self.is_bound:
             self._mark()
 

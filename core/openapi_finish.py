@@ -1,6 +1,7 @@
 """The last hand at the API's description: errors once, schemas with a title once, examples everywhere."""
 
 import copy
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -8,6 +9,8 @@ from core.codes import CODES
 from core.openapi import PROBLEM, problem_examples
 from core.openapi_examples import example_of
 
+# A docstring of a view that says no more than the description does by itself.
+ADDRESS = re.compile(r"[A-Z]+( and [A-Z]+)* [\w{}/-]+\.")
 METHODS = frozenset({"get", "post", "put", "patch", "delete"})
 # What a part of an address or a query is, where its operation does not say it.
 PARAMETERS: Mapping[str, str] = {
@@ -30,6 +33,8 @@ def openapi_finish(result: dict[str, Any], generator: Any, request: Any, public:
     components = result.setdefault("components", {})
     schemas, responses = components.setdefault("schemas", {}), components.setdefault("responses", {})
     for operation in operations(result):
+        if ADDRESS.fullmatch(operation.get("description", "")):
+            del operation["description"]
         for parameter in operation.get("parameters", []):
             parameter.setdefault("description", PARAMETERS.get(parameter["name"], ""))
         for content in operation.get("requestBody", {}).get("content", {}).values():

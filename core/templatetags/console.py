@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import Truncator
 
 from toolhub_sdk.lint.invisible import INVISIBLE
 
@@ -328,11 +329,16 @@ def coded(value: str) -> SafeString:
 
 @register.filter
 def measure(name: str, value: Any) -> tuple[str, Any]:
-    """A measured value with its name in words and its unit: `cpu_ms`, 0.6 → CPU time, 0.60 ms."""
+    """A measured value with its name in words and its unit: `cpu_ms`, 0.6 → CPU time, 0.60 ms.
+
+    A time of `…_at` is shown as one; a long text is cut after 80 characters.
+    """
     spoken = CAMEL.sub("_", name).lower()
     if spoken.endswith("_ms"):
         stem = spoken.removesuffix("_ms")
         return "CPU time" if stem == "cpu" else words(stem), ms(value)
     if spoken.endswith("_bytes"):
         return words(spoken.removesuffix("_bytes")), size(value)
-    return words(spoken), value
+    if spoken.endswith("_at") and isinstance(value, str):
+        return words(spoken.removesuffix("_at")), moment(datetime.fromisoformat(value), form="full")
+    return words(spoken), Truncator(value).chars(80) if isinstance(value, str) else value

@@ -9,32 +9,38 @@ from execution.callbacks.openapi import CALLBACK, CALLBACK_URL
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 _ID = {"type": ["string", "null"], "format": "uuid"}
+
+
+def _said(description: str, kind: str | list[str], **more: Any) -> dict[str, Any]:
+    return {"type": kind, **more, "description": description}
+
+
 METADATA: dict[str, Any] = {
     "title": "Metadata",
     "type": "object",
     "properties": {
-        "run_id": {"type": "string", "format": "uuid"},
-        "tool": {"type": "string"},
-        "version": {"type": "string"},
-        "status": {"type": "string"},
-        "created_at": _TIME,
-        "started_at": _TIME,
-        "completed_at": _TIME,
-        "duration_ms": {"type": ["number", "null"]},
-        "attempts": {"type": "integer"},
-        "arguments_hash": {"type": "string"},
-        "result_hash": {"type": ["string", "null"]},
-        "cached": {"type": "boolean"},
-        "degraded": {"type": "boolean"},
-        "sandbox": {"type": ["string", "null"]},
-        "resources": {"type": "object"},
+        "run_id": _said("The run; GET runs/{id}.", "string", format="uuid"),
+        "tool": _said("Its name.", "string"),
+        "version": _said("The version that was called.", "string"),
+        "status": _said("How the run stands; docs/run-states.md has all of them.", "string"),
+        "created_at": {**_TIME, "description": "When the call was accepted."},
+        "started_at": {**_TIME, "description": "When it was begun."},
+        "completed_at": {**_TIME, "description": "When the run had its outcome."},
+        "duration_ms": _said("What the attempt that gave the outcome took, in ms.", ["number", "null"]),
+        "attempts": _said("How often it was begun.", "integer"),
+        "arguments_hash": _said("SHA-256 over the canonical arguments.", "string"),
+        "result_hash": _said("The same of the result.", ["string", "null"]),
+        "cached": _said("Whether the result is one of before.", "boolean"),
+        "degraded": _said("Whether a precondition that is not critical failed.", "boolean"),
+        "sandbox": _said("The level that held the tool; none for the hub's own.", ["string", "null"]),
+        "resources": _said("What was used, such as cpuMs, each with its unit.", "object"),
         "artefacts": {
             "type": "array",
             "items": {"type": "object"},
             "description": "Files that the tool left: name, size, sha256; GET runs/{id}/artefacts.",
         },
-        "audit_leaf": {"type": ["string", "null"]},
-        "warnings": {"type": "array", "items": {"type": "string"}},
+        "audit_leaf": _said("The hash of the outcome's event in the ledger.", ["string", "null"]),
+        "warnings": _said("What the caller should know of.", "array", items={"type": "string"}),
         "recovery": {
             "type": ["object", "null"],
             "description": (
@@ -55,7 +61,7 @@ RESULT: dict[str, Any] = {
     "type": "object",
     "properties": {
         "success": {"type": ["boolean", "null"], "description": "null until the run has its outcome"},
-        "data": {},
+        "data": {"description": "What the tool returned; null with an error."},
         "error": {"anyOf": [ERROR, {"type": "null"}]},
         "metadata": METADATA,
     },
@@ -144,32 +150,38 @@ CALL: dict[str, Any] = {
     "title": "Call",
     "type": "object",
     "properties": {
-        "arguments": {"type": "object"},
+        "arguments": _said("What the tool's input schema wants.", "object"),
         "version": {"type": "string", "description": "1, 1.4 or 1.4.0; the active version by default"},
         "context": {
             "type": "object",
+            "description": "On whose behalf the call is; each is `default` where it is not named.",
             "properties": {
-                "session_id": {"type": "string"},
-                "task_id": {"type": "string"},
-                "loop_id": {"type": "string"},
-                "agent_id": {"type": "string"},
-                "user_id": {"type": "string"},
-                "project": {},
+                "session_id": _said("The session, whose memory the tool gets.", "string"),
+                "task_id": _said("The agent's task.", "string"),
+                "loop_id": _said("The loop of the session, with a memory of its own.", "string"),
+                "agent_id": _said("Which of the persona's agents calls.", "string"),
+                "user_id": _said("For whom the agent works.", "string"),
+                "project": {"description": "Any JSON, for the tool."},
             },
             "additionalProperties": False,
         },
-        "context_data": {"type": "object"},
-        "hints": {"type": "object"},
+        "context_data": _said("Any JSON object, for the tool.", "object"),
+        "hints": _said("Any JSON object, for the tool: how the caller would like it done.", "object"),
         "limits": {
             "type": "object",
+            "description": "Tighter limits than the tool's own.",
             "properties": {
-                "timeoutMs": {"type": "integer", "minimum": 1},
-                "maxOutputBytes": {"type": "integer", "minimum": 1},
+                "timeoutMs": _said("The longest that an attempt may take, in ms.", "integer", minimum=1),
+                "maxOutputBytes": _said("The most that the result may have, in bytes.", "integer", minimum=1),
             },
             "additionalProperties": False,
         },
         "callback_url": CALLBACK_URL,
-        "isolation_level": {"type": "string", "enum": ["none", "basic", "strict", "paranoid"]},
+        "isolation_level": _said(
+            "The least isolation that the call wants; it can only add to the tool's own.",
+            "string",
+            enum=["none", "basic", "strict", "paranoid"],
+        ),
     },
     "additionalProperties": False,
 }

@@ -15,7 +15,7 @@ def _roles() -> forms.MultipleChoiceField:
     return forms.MultipleChoiceField(
         required=False,
         choices=_CHOICES,
-        widget=forms.SelectMultiple(attrs={"size": len(_CHOICES), "class": "form-select"}),
+        widget=forms.CheckboxSelectMultiple,
         help_text="Several count together. None: the person signs in and sees nothing.",
     )
 
