@@ -39,7 +39,7 @@ class InstallForm(ConsoleForm):
     digest = forms.CharField(
         label="SHA-256",
         max_length=71,
-        help_text="64 hex digits, as the publisher names them.",
+        help_text="Of a zip at an address: 64 hex digits, as the publisher names them.",
     )
     file = forms.FileField(
         label="Zip",
@@ -51,9 +51,10 @@ class InstallForm(ConsoleForm):
 
     def full_clean(self) -> None:
         """Needs what the chosen type needs."""
-        wanted = _NEEDED.get(str(self.data.get("type")), ())
-        for name in {name for names in _NEEDED.values() for name in names}:
-            self.fields[name].required = name in wanted
+        if self.is_bound:
+            wanted = _NEEDED.get(str(self.data.get("type")), ())
+            for name in {name for names in _NEEDED.values() for name in names}:
+                self.fields[name].required = name in wanted
         super().full_clean()
 
     def clean(self) -> dict[str, Any]:
