@@ -47,8 +47,8 @@ seed-large: setup-dev ## fill a new PostgreSQL database (TOOLHUB_DATABASE_URL) f
 bench-pages: setup-dev ## time, queries and size of every page, on what seed-large filled
 	@$(PYTHON) manage.py bench_pages --settings bench.settings $(ARGS)
 
-screenshots: setup-dev ## every page in both themes and two widths (FOLDER=var/screenshots)
-	@SCREENSHOTS=$(abspath $(FOLDER)) .venv/bin/pytest -q tests/browser/screenshots.py && echo "Pictures are in $(FOLDER)"
+screenshots: setup-dev ## every page in both themes and two widths (FOLDER=var/screenshots ONLY=part of an address)
+	@SCREENSHOTS=$(abspath $(FOLDER)) ONLY='$(ONLY)' .venv/bin/pytest -q tests/browser/screenshots.py && echo "Pictures are in $(FOLDER)"
 
 seed: setup ## fill the data folder with a demo world
 	@$(PYTHON) manage.py demo_seed
