@@ -12,7 +12,8 @@ from core.pages import ConsoleView
 class Question:
     """What is asked: what the act touches, the words of both buttons, and where leaving leads.
 
-    `calm` is an act that destroys nothing; `hidden` goes along with the answer.
+    `calm` is an act that destroys nothing; `hidden` goes along with the answer. Without an `action` the act
+    cannot be done yet: `touched` says what has to come before it.
     """
 
     title: str

@@ -193,11 +193,11 @@ EVENT_LIST: dict[str, Any] = {
             "items": {
                 "type": "object",
                 "properties": {
-                    "seq": {"type": "integer"},
-                    "event": {"type": "string"},
-                    "number": {"type": "integer"},
-                    "at": {"type": "string", "format": "date-time"},
-                    "data": {"type": "object"},
+                    "seq": _said("Its place among the events of the run, from 1.", "integer"),
+                    "event": _said("Its name, such as TOOL_CALL_COMPLETED.", "string"),
+                    "number": _said("The number that stands for the name, where it has one.", "integer"),
+                    "at": _said("When it happened, in UTC.", "string", format="date-time"),
+                    "data": _said("What the name promises of it.", "object"),
                 },
             },
         }

@@ -146,9 +146,15 @@ class RunsCancel(QuestionView):
         touched.append("What a running one has done already is not undone.")
         title = f"Cancel {len(runs)} run{'s' if len(runs) != 1 else ''}?"
         picked = ",".join(str(run.pk) for run in runs)
+        what = "them" if len(runs) != 1 else "it"
         return self.ask(
             Question(
-                title, touched, "Cancel them", reverse("runs"), leave="Keep them", hidden={"picked": picked}
+                title,
+                touched,
+                f"Cancel {what}",
+                reverse("runs"),
+                leave=f"Keep {what}",
+                hidden={"picked": picked},
             )
         )
 

@@ -16,7 +16,7 @@ from registry.policy.forms import FlagForm, FlagStateForm, FlagToolForm
 from security.people import person_of
 from security.policy.models import Flag, Tier
 from security.policy.selectors import flag_detail, flags_page
-from security.policy.tiers import flag_create, flag_delete, flag_require, flag_switch
+from security.policy.tiers import flag_create, flag_delete, flag_require, flag_switch, flag_users
 
 
 class FlagsList(ListView[Flag]):
@@ -134,11 +134,15 @@ class FlagDelete(QuestionView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
-        flag_detail(name)
-        touched = ["A flag that a tool needs, or a tier has, is not deleted.", "Its audit stays."]
-        return self.ask(
-            Question(f"Delete the flag {name}?", touched, "Delete it", reverse("flag", args=[name]))
-        )
+        tools, tiers = flag_users(flag_detail(name))
+        back = reverse("flag", args=[name])
+        if tools or tiers:
+            first = [
+                *(f"{tool} needs it." for tool in tools),
+                *(f"The tier {tier} has it." for tier in tiers),
+            ]
+            return self.ask(Question(f"The flag {name} is in use", first, "", back, leave="Back"))
+        return self.ask(Question(f"Delete the flag {name}?", ["Its audit stays."], "Delete it", back))
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """The act."""

@@ -107,15 +107,12 @@ class TierDelete(QuestionView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
-        count = tier_detail(name).standings.count()
-        touched = ["It grants nothing any more. Its audit stays."]
+        count, back = tier_detail(name).standings.count(), reverse("tier", args=[name])
         if count:
-            touched = [
-                f"{count} persona{'s are' if count > 1 else ' is'} on it: move them to another one first."
-            ]
-        return self.ask(
-            Question(f"Delete the tier {name}?", touched, "Delete it", reverse("tier", args=[name]))
-        )
+            first = f"{count} persona{'s are' if count > 1 else ' is'} on it: move them to another one first."
+            return self.ask(Question(f"The tier {name} is in use", [first], "", back, leave="Back"))
+        touched = ["It grants nothing any more. Its audit stays."]
+        return self.ask(Question(f"Delete the tier {name}?", touched, "Delete it", back))
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """The act."""

@@ -120,12 +120,17 @@ def flag_switch(*, by: By, flag: Flag, state: str) -> None:
             record(Entry("flag.switched", actor, "flag", flag.name, {"flag": flag.name, "state": state}))
 
 
+def flag_users(flag: Flag) -> tuple[list[str], list[str]]:
+    """The tools that need the flag (20 at most), and the tiers that have it."""
+    tools = list(flag.tools.values_list("tool", flat=True)[:20])
+    return tools, [tier.name for tier in Tier.objects.all() if flag.name in tier.flags]
+
+
 def flag_delete(*, by: By, flag: Flag) -> None:
     """Deletes a flag that no tool needs and no tier has. Raises Denied, ToolHubError IN_USE."""
     actor = acting(by, "policy.delete_flag", PERSONAS)
     with transaction.atomic():
-        tools = list(flag.tools.values_list("tool", flat=True)[:20])
-        tiers = [tier.name for tier in Tier.objects.all() if flag.name in tier.flags]
+        tools, tiers = flag_users(flag)
         if tools or tiers:
             data = {"tools": tools, "tiers": tiers}
             raise ToolHubError(
