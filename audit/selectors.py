@@ -31,17 +31,20 @@ def events_list(filters: Mapping[str, str]) -> QuerySet[Event]:
     return rows
 
 
-def subject_names(events: Iterable[Event]) -> dict[int, str]:
-    """What people call the subject of an event that has a number or a UUID for it, by the event's number: the
-    persona's name, the package and version of an installation; as the event itself has it.
-    """
-    named = [event.pk for event in events if event.subject_kind in {"persona", "installation"}]
-    found: dict[int, str] = {}
-    for pk, canonical in Event.objects.filter(pk__in=named).values_list("pk", "canonical"):
+# Where a subject is a number or a UUID, the members of an event's data that name it.
+_NAMES = {"persona": ("persona",), "installation": ("package", "version")}
+
+
+def subject_names(events: Iterable[Event]) -> dict[tuple[str, str], str]:
+    """`(subject_kind, subject_id)` → what people call it, where one of these events has its name."""
+    rows = [event.pk for event in events if event.subject_kind in _NAMES]
+    found: dict[tuple[str, str], str] = {}
+    for kind, subject, canonical in Event.objects.filter(pk__in=rows).values_list(
+        "subject_kind", "subject_id", "canonical"
+    ):
         data = orjson.loads(canonical)["data"]
-        words = [data.get(name) for name in ("persona", "package", "version")]
-        if name := " ".join(str(word) for word in words if word):
-            found[pk] = name
+        if all(words := [data.get(name) for name in _NAMES[kind]]):
+            found[kind, subject] = " ".join(words)
     return found
 
 

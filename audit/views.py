@@ -71,10 +71,11 @@ class EventsList(ListView[Event]):
 
     def more(self, page: Page[Event]) -> dict[str, Any]:
         """The kinds and actors to choose from, and names of what the events are about."""
+        names = subject_names(page.rows)
         return {
             "kinds": KINDS,
             "actor_kinds": [(kind, f"by a {kind}") for kind in ACTOR_KINDS],
-            "names": subject_names(page.rows),
+            "names": {event.pk: names.get((event.subject_kind, event.subject_id)) for event in page.rows},
         }
 
 
@@ -93,7 +94,7 @@ class EventDetail(ConsoleView):
         return self.show(
             {
                 "event": event,
-                "name": subject_names([event]).get(event.pk, event.subject_id),
+                "name": subject_names([event]).get((event.subject_kind, event.subject_id), event.subject_id),
                 "body": orjson.loads(event.canonical),
                 "computed": computed,
                 "fits": computed == bytes(event.leaf),

@@ -76,3 +76,10 @@ def test_an_event_of_a_run_links_to_it(
 def test_the_ledger_cannot_be_written_through_its_pages() -> None:
     assert issubclass(EventDetail, ConsoleView)
     assert not hasattr(EventDetail, "post")
+
+
+def test_what_has_a_number_in_the_ledger_is_called_by_its_name(eyes: Client, persona: Persona) -> None:
+    page = eyes.get("/audit/?subject_kind=persona").content.decode()
+    assert f">persona {persona.name}</a>" in page
+    event = Event.objects.filter(subject_kind="persona").latest("pk")
+    assert f">persona {persona.name}</a>" in eyes.get(f"/audit/{event.pk}/").content.decode()
