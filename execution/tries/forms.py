@@ -35,6 +35,8 @@ class TryForm(ConsoleForm):
 
     def __init__(self, *args: Any, tool: str, **options: Any) -> None:
         super().__init__(*args, **options)
+        # The call can be shown before it is settled who makes it.
+        self.fields["persona"].required = self.data.get("act", RUN) == RUN
         self.fields["persona"].widget.attrs |= {
             "list": "persona-options",
             "hx-get": reverse("tool_try_personas", args=[tool]),
