@@ -75,7 +75,7 @@ def spaces_lock(place: Place, scopes: Iterable[str]) -> dict[str, Space]:
 def session_touch(place: Place) -> Session:
     """The session, made where it is not there, locked; it and its memory live on from now."""
     # After this row nobody else writes in the session before the transaction ends.
-    session = _locked(Session.objects, persona_id=place.persona_id, name=place.session)
+    session: Session = _locked(Session.objects, persona_id=place.persona_id, name=place.session)
     Session.objects.filter(pk=session.pk).update(last_at=Now())
     living = Space.objects.filter(persona_id=place.persona_id, session=place.session, expires_at__gt=Now())
     living.update(expires_at=_expiry())
@@ -88,8 +88,9 @@ def _expiry() -> Any:
 
 def _lock(place: Place, scope: str) -> Space:
     living = ExpressionWrapper(Q(expires_at__gt=Now()), BooleanField())
-    space = _locked(Space.objects.annotate(living=living), **place.columns(scope))
-    if scope != Scope.LONG_TERM and not space.living:
+    found = _locked(Space.objects.annotate(living=living), **place.columns(scope))
+    space: Space = found
+    if scope != Scope.LONG_TERM and not found.living:
         Item.objects.filter(space=space).delete()
         space.keys = space.bytes = 0
         Space.objects.filter(pk=space.pk).update(keys=0, bytes=0, expires_at=_expiry())

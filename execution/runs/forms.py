@@ -42,7 +42,9 @@ _OF_FAILED = {
 def consequences_of(run: Run) -> dict[Verdict, tuple[str, str]]:
     """The choices there are for a run, each with its title and what it leads to."""
     declared = undo_declared(run.tool_version)
-    undone = "; ".join(f"{effect['rollback']['tool']} ({which.description})" for which, effect in declared)
+    undone = "; ".join(
+        f"{effect['rollback']['tool']} ({which.description.rstrip('.')})" for which, effect in declared
+    )
     found = {verdict: (title, text.format(undone)) for verdict, (title, text) in CONSEQUENCES.items()}
     if run.status == Status.AWAITING_PERSON:
         found |= _OF_FAILED

@@ -199,7 +199,7 @@ def test_the_page_says_what_is_called_and_offers_it_only_then(
     client.force_login(admin)
     run = lose(*EFFECTS)
     body = client.get(f"/runs/{run.pk}/resolve/").content.decode()
-    assert "fx_echo (write count.); fx_wrap (set file.)" in body
+    assert "fx_echo (write count); fx_wrap (set file)" in body
     form = {"verdict": "compensate", "result": "", "reason": "half"}
     assert client.post(f"/runs/{run.pk}/resolve/", form)["Location"] == f"/runs/{run.pk}/"
     page = client.get(f"/runs/{run.pk}/").content.decode()
