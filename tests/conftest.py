@@ -108,8 +108,8 @@ def flushable_ledger() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def ended_sessions(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Threads that listen keep a session open; the test database can be dropped only without it."""
     yield
     if connection.vendor == "postgresql":
