@@ -22,6 +22,8 @@ STARTED = struct.Struct("=I")
 # What the one that waits is called in lists of processes, and what it is called later.
 WAITS, WATCHES = b"spare", b"supervisor"
 _TAKEN, _OVER = b"T", b"O"
+# The next is forked when the start of the one before is over, or at once where it is wanted.
+_LATER_S = 0.05
 # One that died before it was taken is not replaced at once: the next may die as well.
 _REST_S = 0.1
 
@@ -39,7 +41,9 @@ def serve() -> None:
     os.umask(0o022)
     gc.freeze()
     while (word := _spare(door)) != _OVER:
-        if not word:
+        if word:
+            select.select([door], [], [], _LATER_S)
+        else:
             select.select([], [], [], _REST_S)
 
 

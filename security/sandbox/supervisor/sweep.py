@@ -6,6 +6,9 @@ import signal
 
 from security.sandbox.supervisor import tree
 
+# So many times the quick look is enough; the complete one reads of every process of the machine.
+_QUICK = 4
+
 
 def tell(pidfd: int) -> None:
     """Asks one process to stop."""
@@ -21,11 +24,12 @@ def sweep(pid: int) -> int | None:
     This process is the subreaper: whoever loses its parent becomes its child. So when it has no child left,
     nothing is left. All are stopped before they are killed, so that none makes new ones meanwhile.
     """
-    # Mostly nothing is left, or one that is just ending: the quick look does for the first round.
     children, code = _reap(pid)
-    look = tree.descendants
+    rounds = 0
     while children:
-        below, look = look(os.getpid()), tree.all_descendants
+        # Mostly those left are just ending: the quick look does for the first rounds.
+        look = tree.descendants if rounds < _QUICK else tree.all_descendants
+        below, rounds = look(os.getpid()), rounds + 1
         family = {os.getpid(), *below}
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for each in below:
