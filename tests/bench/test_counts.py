@@ -12,14 +12,19 @@ from bench.server import last_words
 
 
 def ledger(file: Path, *outcomes: int) -> Path:
-    """A database with a run, an attempt and an accepted event for each number, and so many outcomes."""
+    """A database with a run, an attempt and an accepted event for each number, and so many outcomes.
+
+    Each second run is brief: it has its attempt in its own row.
+    """
     with sqlite3.connect(file) as connection:
-        connection.execute("CREATE TABLE execution_run (id, status)")
+        connection.execute("CREATE TABLE execution_run (id, status, is_brief)")
         connection.execute("CREATE TABLE execution_attempt (run_id)")
         connection.execute("CREATE TABLE audit_event (kind, run_id)")
         for run, count in enumerate(outcomes):
-            connection.execute("INSERT INTO execution_run VALUES (?, 'completed')", [run])
-            connection.execute("INSERT INTO execution_attempt VALUES (?)", [run])
+            brief = run % 2
+            connection.execute("INSERT INTO execution_run VALUES (?, 'completed', ?)", [run, brief])
+            if not brief:
+                connection.execute("INSERT INTO execution_attempt VALUES (?)", [run])
             events = ["run.accepted", *["run.outcome"] * count]
             connection.executemany("INSERT INTO audit_event VALUES (?, ?)", [(kind, run) for kind in events])
     return file
