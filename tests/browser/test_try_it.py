@@ -195,6 +195,7 @@ def dynamic(hub: Hub, tmp_path: Path) -> None:
 
 
 def test_the_form_follows_what_a_tool_takes_in_a_context(dynamic: None, page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce", color_scheme="light")
     page.goto("/tools/fx_dyn/try/")
     page.get_by_label("Context data").fill('{"db": "a"}')
     page.get_by_role("button", name="Ask what it takes here").click()
