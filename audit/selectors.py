@@ -1,6 +1,7 @@
 """Reads the ledger."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -13,12 +14,30 @@ SEARCHED = 20_000
 FILTERS = ("kind", "actor_kind", "actor_id", "subject_kind", "subject_id")
 
 
-def events_list(filters: Mapping[str, str]) -> QuerySet[Event]:
-    """Events, newest first, narrowed by equality on FILTERS, by `q` (part of the name of actor or
-    subject, among the newest SEARCHED), and by
-    `persona`: what the persona of this name did and was refused.
+Narrow = Callable[[Any, QuerySet[Event]], QuerySet[Event]]
+_NARROWS: list[Narrow] = []
+
+
+def narrow_register(narrow: Narrow) -> None:
+    """Adds what an upper layer keeps from people: leaves of events those that a person may see."""
+    _NARROWS.append(narrow)
+
+
+def events_seen(person: Any) -> QuerySet[Event]:
+    """The events that the person may see."""
+    rows = Event.objects.all()
+    for narrow in _NARROWS:
+        rows = narrow(person, rows)
+    return rows
+
+
+def events_list(filters: Mapping[str, str], by: Any) -> QuerySet[Event]:
+    """Events that the person may see, newest first, narrowed by equality on FILTERS.
+
+    Also by `q` (part of the name of actor or subject, among the newest SEARCHED), and by `persona`: what the
+    persona of this name did and was refused.
     """
-    rows = Event.objects.order_by("-id")
+    rows = events_seen(by).order_by("-id")
     for name in FILTERS:
         if filters.get(name):
             rows = rows.filter(**{name: filters[name]})

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from audit.ledger import leaf_hash
 from audit.models import Event
-from audit.selectors import events_list, subject_names
+from audit.selectors import events_list, events_seen, subject_names
 from core.lists import ListView
 from core.pages import ConsoleView, Page
 
@@ -67,7 +67,7 @@ class EventsList(ListView[Event]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Event]:
         """Narrowed by all of them."""
-        return events_list(params).defer("canonical")
+        return events_list(params, self.request.user).defer("canonical")
 
     def more(self, page: Page[Event]) -> dict[str, Any]:
         """The kinds and actors to choose from, and names of what the events are about."""
@@ -87,7 +87,7 @@ class EventDetail(ConsoleView):
 
     def get(self, request: HttpRequest, event_id: int) -> HttpResponse:
         """The page."""
-        event = Event.objects.filter(pk=event_id).first()
+        event = events_seen(request.user).filter(pk=event_id).first()
         if event is None:
             raise Http404
         computed = leaf_hash(event.canonical.encode())

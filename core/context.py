@@ -57,6 +57,9 @@ class SettingsItem:
 SETTINGS = (
     SettingsItem("People", "people", "users", "Who signs in, with which roles.", "security.view_user"),
     SettingsItem(
+        "Teams", "teams", "users", "Who works together, and what belongs to them.", "security.view_user"
+    ),
+    SettingsItem(
         "Secrets", "secrets", "key", "Credentials and keys for git servers, sealed.", "security.view_secret"
     ),
     SettingsItem(
@@ -120,7 +123,7 @@ def _place(request: HttpRequest, item: NavItem) -> dict[str, Any]:
 
 def places_of(user: Any) -> list[NavItem]:
     """Where in the console a person may go; the settings are there for who may see one of them."""
-    allowed = [item for item in NAVIGATION if not item.permission or user.has_perm(item.permission)]
+    allowed = [item for item in NAVIGATION if not item.permission or user.holds(item.permission)]
     return [*allowed, SETTINGS_PLACE] if settings_of(user) else allowed
 
 

@@ -79,7 +79,7 @@ class ConsoleRequest(HttpRequest):
 
 
 class ConsoleView(View):
-    """A page for signed-in people who hold `permission`; for others there is nothing (404).
+    """A page for signed-in people who hold `permission`, if only on some object; for others it is not there.
 
     Its template extends `base`: the whole page, or on an htmx request only its block `part`.
     """
@@ -95,7 +95,7 @@ class ConsoleView(View):
             if self.request.htmx:
                 return HttpResponseClientRefresh()
             return redirect_to_login(request.get_full_path())
-        if self.permission and not user.has_perm(self.permission):
+        if self.permission and not user.holds(self.permission):
             raise Http404
         try:
             response = super().dispatch(request, *args, **kwargs)

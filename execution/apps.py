@@ -9,6 +9,7 @@ class ExecutionConfig(AppConfig):
     def ready(self) -> None:
         """Makes known which messages runs owe, how new tools are tried, and what needs a package."""
         # Models may be imported from here on only.
+        from audit.selectors import narrow_register  # noqa: PLC0415
         from core.outbox.kinds import kind_register  # noqa: PLC0415
         from execution.approvals.notify import ApprovalMail, ApprovalWebhook  # noqa: PLC0415
         from execution.callbacks.kind import RunOutcome  # noqa: PLC0415
@@ -17,6 +18,7 @@ class ExecutionConfig(AppConfig):
         from execution.recovery.notify import KINDS  # noqa: PLC0415
         from execution.runners.trial import trials_register  # noqa: PLC0415
         from execution.schedules.belonging import Schedules  # noqa: PLC0415
+        from execution.sharing import events_narrow  # noqa: PLC0415
         from registry.releases.affected import need_register  # noqa: PLC0415
         from security.accounts.belongings import belonging_register  # noqa: PLC0415
 
@@ -30,3 +32,4 @@ class ExecutionConfig(AppConfig):
         trials_register()
         need_register(open_runs)
         need_register(schedules)
+        narrow_register(events_narrow)

@@ -8,11 +8,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from execution.approvals.selectors import approvals_waiting
-from execution.models import Run, Schedule, Status
-from registry.installations.models import Installation
+from execution.models import Status
+from execution.runs.selectors import runs_seen
+from execution.schedules.selectors import schedules_seen
 from registry.installations.models import Status as InstallationStatus
+from registry.installations.selectors import installations_page
 from registry.personas.selectors import tokens_ending
 from security.models import Persona, User
+from security.sharing.reach import within
 
 SOON = timedelta(days=7)
 # Further are not counted: "more than" says enough.
@@ -51,11 +54,11 @@ class Notice:
 
 
 def _unknown(person: User) -> int:
-    return Run.objects.filter(status=Status.OUTCOME_UNKNOWN)[: MOST + 1].count()
+    return runs_seen(person).filter(status=Status.OUTCOME_UNKNOWN)[: MOST + 1].count()
 
 
 def _failed_runs(person: User) -> int:
-    return Run.objects.filter(status=Status.AWAITING_PERSON)[: MOST + 1].count()
+    return runs_seen(person).filter(status=Status.AWAITING_PERSON)[: MOST + 1].count()
 
 
 def _approvals(person: User) -> int:
@@ -63,21 +66,22 @@ def _approvals(person: User) -> int:
 
 
 def _reviews(person: User) -> int:
-    return Installation.objects.filter(status=InstallationStatus.AWAITING_REVIEW)[: MOST + 1].count()
+    waiting = {"status": InstallationStatus.AWAITING_REVIEW.value}
+    return installations_page(waiting, person)[: MOST + 1].count()
 
 
 def _failed_installations(person: User) -> int:
-    recent = Installation.objects.filter(created_at__gte=timezone.now() - SOON)
-    return recent.filter(status=InstallationStatus.FAILED)[: MOST + 1].count()
+    recent = installations_page({"status": InstallationStatus.FAILED.value}, person)
+    return recent.filter(created_at__gte=timezone.now() - SOON)[: MOST + 1].count()
 
 
 def _schedules(person: User) -> int:
-    return Schedule.objects.filter(enabled=True).exclude(last_error="")[: MOST + 1].count()
+    return schedules_seen(person).filter(enabled=True).exclude(last_error="")[: MOST + 1].count()
 
 
 def _personas_of_tokens(person: User) -> int:
     ending = tokens_ending(timezone.now()).values("persona")
-    return Persona.objects.filter(pk__in=ending)[: MOST + 1].count()
+    return within(person, Persona.objects.filter(pk__in=ending), "security.view_persona")[: MOST + 1].count()
 
 
 WATCHES = (
@@ -156,5 +160,5 @@ WATCHES = (
 
 def notices(person: User) -> list[Notice]:
     """What the person may know of and what is there; one bounded query for each."""
-    found = [Notice(watch, watch.count(person)) for watch in WATCHES if person.has_perm(watch.permission)]
+    found = [Notice(watch, watch.count(person)) for watch in WATCHES if person.holds(watch.permission)]
     return [notice for notice in found if notice.count]

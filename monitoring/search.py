@@ -10,9 +10,10 @@ from django.db.models import Case, IntegerField, Model, Q, QuerySet, Value, When
 from django.urls import reverse
 
 from core.context import places_of, settings_of
-from execution.models import Run
+from execution.runs.selectors import runs_seen
 from registry.models import Package, Tool
 from security.models import Persona, User
+from security.sharing.reach import within
 
 Row = TypeVar("Row", bound=Model)
 SHOWN = 6
@@ -41,7 +42,7 @@ class Group:
 def find(person: User, text: str) -> list[Group]:
     """What holds the text, at most six of a kind: names that begin with it first."""
     text = text.strip()[:LONGEST]
-    kinds: tuple[tuple[str, str, str, Callable[[str], Iterable[Found]]], ...] = (
+    kinds: tuple[tuple[str, str, str, Callable[[User, str], Iterable[Found]]], ...] = (
         ("Tools", "tools", "registry.view_tool", _tools),
         ("Packages", "package", "registry.view_package", _packages),
         ("Personas", "robot", "security.view_persona", _personas),
@@ -50,9 +51,9 @@ def find(person: User, text: str) -> list[Group]:
     groups = [Group("Pages", "list", _pages(person, text))]
     if text:
         groups += [
-            Group(title, icon, list(search(text)))
+            Group(title, icon, list(search(person, text)))
             for title, icon, permission, search in kinds
-            if person.has_perm(permission)
+            if person.holds(permission)
         ]
     return [group for group in groups if group.found]
 
@@ -75,34 +76,36 @@ def _first(rows: QuerySet[Row], text: str) -> QuerySet[Row]:
     return first
 
 
-def _tools(text: str) -> Iterable[Found]:
-    rows = Tool.objects.filter(name__icontains=text).only("name", "category")
-    for row in _first(rows, text):
+def _tools(person: User, text: str) -> Iterable[Found]:
+    rows = within(person, Tool.objects.filter(name__icontains=text), "registry.view_tool")
+    for row in _first(rows.only("name", "category"), text):
         yield Found(row.name, row.category, reverse("tool", args=[row.name]))
 
 
-def _packages(text: str) -> Iterable[Found]:
-    rows = Package.objects.filter(Q(name__icontains=text) | Q(title__icontains=text)).only("name", "title")
-    for row in _first(rows, text):
+def _packages(person: User, text: str) -> Iterable[Found]:
+    rows = Package.objects.filter(Q(name__icontains=text) | Q(title__icontains=text))
+    rows = within(person, rows, "registry.view_package")
+    for row in _first(rows.only("name", "title"), text):
         yield Found(row.name, row.title, reverse("package", args=[row.name]))
 
 
-def _personas(text: str) -> Iterable[Found]:
-    rows = Persona.objects.filter(Q(name__icontains=text) | Q(title__icontains=text)).only("name", "title")
-    for row in _first(rows, text):
+def _personas(person: User, text: str) -> Iterable[Found]:
+    rows = Persona.objects.filter(Q(name__icontains=text) | Q(title__icontains=text))
+    rows = within(person, rows, "security.view_persona")
+    for row in _first(rows.only("name", "title"), text):
         yield Found(row.name, row.title, reverse("persona", args=[row.name]))
 
 
-def _runs(text: str) -> Iterable[Found]:
+def _runs(person: User, text: str) -> Iterable[Found]:
     """The runs whose ids begin so; of a tool's whole name, the list of its runs."""
     ids = _ids_from(text)
     if ids:
-        rows = Run.objects.filter(pk__gte=ids[0], pk__lte=ids[1]).only("tool", "status").order_by("-pk")
+        rows = runs_seen(person).filter(pk__gte=ids[0], pk__lte=ids[1]).only("tool", "status").order_by("-pk")
         for row in rows[:SHOWN]:
             yield Found(
                 str(row.pk), f"{row.tool}, {row.status.replace('_', ' ')}", reverse("run", args=[row.pk])
             )
-    elif Run.objects.filter(tool=text).exists():
+    elif runs_seen(person).filter(tool=text).exists():
         yield Found(f"Runs of {text}", "all of them", f"{reverse('runs')}?{urlencode({'tool': text})}")
 
 

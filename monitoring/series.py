@@ -8,7 +8,8 @@ from django.db import connection
 from django.utils import timezone
 
 from execution.models import Run
-from execution.runs.selectors import STATUS_GROUPS, first_id_at
+from execution.runs.selectors import STATUS_GROUPS, first_id_at, runs_seen
+from security.models import User
 
 # Hours shown, and the seconds of one step.
 WINDOWS = {1: 60, 24: 1800, 168: 14_400}
@@ -17,13 +18,17 @@ SAMPLED = 200
 
 # Both go step by step along the ids, which are ordered by time: counts come from indexes alone.
 _COUNT = (
-    "SELECT {n}, (SELECT COUNT(*) FROM execution_run WHERE id >= %s AND id < %s), "
-    "(SELECT COUNT(*) FROM execution_run WHERE status IN ({failed}) AND id >= %s AND id < %s)"
+    "SELECT {n}, (SELECT COUNT(*) FROM {runs} WHERE id >= %s AND id < %s), "
+    "(SELECT COUNT(*) FROM {runs} WHERE status IN ({failed}) AND id >= %s AND id < %s)"
 )
 _TIMES = (
-    "SELECT {n}, duration_ms FROM (SELECT duration_ms FROM execution_run WHERE id >= %s AND id < %s "
+    "SELECT {n}, duration_ms FROM (SELECT duration_ms FROM {runs} WHERE id >= %s AND id < %s "
     "AND duration_ms IS NOT NULL ORDER BY id DESC LIMIT {sampled}) AS newest{n}"
 )
+
+
+# What runs are read from, and its parameters.
+Seen = tuple[str, tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -37,15 +42,19 @@ class Step:
     p95_ms: float | None
 
 
-def series(hours: int, now: datetime | None = None) -> list[Step]:
-    """The steps of the last `hours` (of WINDOWS), oldest first; empty steps are there, too. Two queries."""
+def series(hours: int, by: User, now: datetime | None = None) -> list[Step]:
+    """The steps of the last `hours` (of WINDOWS), oldest first; empty steps are there, too. Two queries.
+
+    Of runs that the person sees.
+    """
     length = timedelta(seconds=WINDOWS[hours])
     now = now or timezone.now()
     last = now - (now - datetime.fromtimestamp(0, now.tzinfo)) % length
     begins = [last - length * back for back in reversed(range(timedelta(hours=hours) // length))]
-    counts = {row[0]: row[1:] for row in _counts(begins, length)}
+    seen = _seen(by)
+    counts = {row[0]: row[1:] for row in _counts(begins, length, seen)}
     times: dict[int, list[float]] = {}
-    for number, duration in _durations(begins, length):
+    for number, duration in _durations(begins, length, seen):
         times.setdefault(number, []).append(duration)
     return [
         Step(at, *counts[number], *(_rank(times.get(number, []), share) for share in (50, 95)))
@@ -58,20 +67,30 @@ def _rank(values: list[float], share: int) -> float | None:
     return sorted(values)[-(-len(values) * share // 100) - 1] if values else None
 
 
-def _counts(begins: list[datetime], length: timedelta) -> list[tuple[int, int, int]]:
+def _counts(begins: list[datetime], length: timedelta, seen: Seen) -> list[tuple[int, int, int]]:
     failed = [status.value for status in STATUS_GROUPS["unsuccessful"]]
     marks = ", ".join(["%s"] * len(failed))
     parts, given = [], []
     for number, at in enumerate(begins):
         between = [_key(at), _key(at + length)]
-        parts.append(_COUNT.format(n=number, failed=marks))
-        given += [*between, *failed, *between]
+        parts.append(_COUNT.format(n=number, failed=marks, runs=seen[0]))
+        given += [*seen[1], *between, *seen[1], *failed, *between]
     return _fetched(parts, given)
 
 
-def _durations(begins: list[datetime], length: timedelta) -> list[tuple[int, float]]:
-    parts = [_TIMES.format(n=number, sampled=SAMPLED) for number in range(len(begins))]
-    return _fetched(parts, [_key(edge) for at in begins for edge in (at, at + length)])
+def _durations(begins: list[datetime], length: timedelta, seen: Seen) -> list[tuple[int, float]]:
+    parts = [_TIMES.format(n=number, sampled=SAMPLED, runs=seen[0]) for number in range(len(begins))]
+    given = [one for at in begins for one in (*seen[1], _key(at), _key(at + length))]
+    return _fetched(parts, given)
+
+
+def _seen(by: User) -> Seen:
+    """The table of runs; for who does not see them all, a statement in its place."""
+    rows = runs_seen(by)
+    if not rows.query.where:
+        return "execution_run", ()
+    statement, given = rows.values("id", "status", "duration_ms").query.sql_with_params()
+    return f"({statement}) AS seen", tuple(given)
 
 
 def _key(at: datetime) -> Any:

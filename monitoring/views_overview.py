@@ -15,8 +15,9 @@ from execution.runs.selectors import STATUS_GROUPS, runs_by_tool, runs_counts, r
 from monitoring.attention import notices
 from registry.curl import curl_line
 from registry.models import Assignment, Tool
-from security.models import Persona, Token
+from security.models import Persona, Token, User
 from security.people import person_of
+from security.sharing.reach import within
 
 LATEST = 10
 BUSIEST = 8
@@ -50,18 +51,19 @@ class Overview(ConsoleView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The page."""
-        context: dict[str, Any] = {"notices": notices(person_of(request))}
-        if request.user.has_perm("execution.view_run"):
+        person = person_of(request)
+        context: dict[str, Any] = {"notices": notices(person)}
+        if person.holds("execution.view_run"):
             since = timezone.now() - timedelta(hours=24)
-            counts = runs_counts(since)
+            counts = runs_counts(since, person)
             context |= {
                 "figures": figures(counts),
-                "latest": list(runs_page({})[:LATEST]),
-                "busiest": list(runs_by_tool(since)[:BUSIEST]),
+                "latest": list(runs_page({}, person)[:LATEST]),
+                "busiest": list(runs_by_tool(since, person)[:BUSIEST]),
             }
             if not (counts.get(Status.COMPLETED) or Run.objects.filter(status=Status.COMPLETED).exists()):
                 context |= {
-                    "steps": first_steps(),
+                    "steps": first_steps(person),
                     "curl": curl_line(settings.PUBLIC_URL, "echo", {"text": "Hello, hub!"}),
                 }
         return self.show(context)
@@ -94,9 +96,10 @@ def figures(counts: dict[str, int]) -> list[Figure]:
     ]
 
 
-def first_steps() -> list[Step]:
+def first_steps(person: User) -> list[Step]:
     """What is left to do until the first audited call."""
-    persona = Persona.objects.filter(assignments__isnull=False).first() or Persona.objects.first()
+    personas = within(person, Persona.objects.all(), "security.view_persona")
+    persona = personas.filter(assignments__isnull=False).first() or personas.first()
     page = reverse("persona", args=[persona.name]) if persona else reverse("personas")
     valid = Token.objects.filter(revoked_at=None, expires_at__gt=timezone.now())
     return [

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 
 from core.pages import ConsoleView
 from monitoring.series import WINDOWS, Step, series
+from security.people import person_of
 
 DEFAULT_HOURS = 24
 WORDS = {1: "1 hour", 24: "24 hours", 168: "7 days"}
@@ -21,7 +22,7 @@ class SeriesPage(ConsoleView):
         """The page; with htmx its part."""
         given = request.GET.get("hours", "")
         hours = int(given) if given in {str(hours) for hours in WINDOWS} else DEFAULT_HOURS
-        steps = series(hours)
+        steps = series(hours, person_of(request))
         windows = [{"hours": each, "words": WORDS[each], "current": each == hours} for each in WINDOWS]
         return self.show({"hours": hours, "windows": windows, "steps": steps, "points": points(steps)})
 

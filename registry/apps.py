@@ -7,8 +7,27 @@ class RegistryConfig(AppConfig):
     name = "registry"
 
     def ready(self) -> None:
-        """Tells what personas see, so that nobody shows others more."""
-        from registry.selectors import targets_assigned  # noqa: PLC0415  (models are ready now)
-        from security.giving import sight_register  # noqa: PLC0415
+        """Makes known that packages and tools can be shared, and what personas see.
 
+        So nobody shows others more than they see; and what holds for a package holds for its tools.
+        """
+        # Models may be imported from here on only.
+        from registry.models import (  # noqa: PLC0415
+            Package,
+            PackagePersonRight,
+            PackageTeamRight,
+            Tool,
+            ToolPersonRight,
+            ToolTeamRight,
+        )
+        from registry.selectors import targets_assigned  # noqa: PLC0415
+        from security.giving import sight_register  # noqa: PLC0415
+        from security.sharing.kinds import Kind, thing_register  # noqa: PLC0415
+
+        rights = (PackagePersonRight, PackageTeamRight)
+        permissions = ("registry.view_package", "registry.change_package")
+        thing_register(Kind("package", Package, *rights, *permissions))
+        rights_of_tools = (ToolPersonRight, ToolTeamRight)
+        permissions = ("registry.view_tool", "registry.change_tool")
+        thing_register(Kind("tool", Tool, *rights_of_tools, *permissions, parent="package"))
         sight_register(targets_assigned)

@@ -2,14 +2,17 @@
 
 from typing import Any
 
+from django.contrib.auth.models import Group
 from django.db import models
 from django.utils import timezone
 from django.utils.functional import cached_property
+from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
 
 from core.fields import CanonicalJSONField
 from registry.content import DEFAULT, content_fields
 from security.content.kinds import Field
 from security.models import Persona, User
+from security.sharing.levels import rights_of
 from toolhub_sdk.package import CONTRACT
 
 EXTRAS = ("preconditions", "memory", "effects", "retry", "recovery")
@@ -28,12 +31,33 @@ class Package(models.Model):
     config = CanonicalJSONField(default=dict, db_default=models.Value("{}", models.TextField()))
     # Set while it is uninstalled: its releases and runs stay readable.
     uninstalled_at = models.DateTimeField(null=True)
+    # The team that it belongs to, its tools with it; none: everybody's, as roles say (security/sharing).
+    team = models.ForeignKey(Group, on_delete=models.PROTECT, related_name="+", null=True)
 
     class Meta:
         ordering = ("name",)
+        permissions = rights_of("package")
 
     def __str__(self) -> str:
         return self.name
+
+
+class PackagePersonRight(UserObjectPermissionBase):
+    """A right on a package that a person was given."""
+
+    content_object = models.ForeignKey(Package, on_delete=models.CASCADE, related_name="person_rights")
+
+    class Meta(UserObjectPermissionBase.Meta):
+        pass
+
+
+class PackageTeamRight(GroupObjectPermissionBase):
+    """A right on a package that a team was given."""
+
+    content_object = models.ForeignKey(Package, on_delete=models.CASCADE, related_name="team_rights")
+
+    class Meta(GroupObjectPermissionBase.Meta):
+        pass
 
 
 class Archive(models.Model):
@@ -97,13 +121,34 @@ class Tool(models.Model):
     content_mode = models.CharField(max_length=6, blank=True, default="", db_default="")
     # Rules that people added for its calls, whatever the version (registry/rules/services.py).
     rules = CanonicalJSONField(default=list, db_default=models.Value("[]", models.TextField()))
+    # The team that it belongs to beside its package's; none: the package's alone.
+    team = models.ForeignKey(Group, on_delete=models.PROTECT, related_name="+", null=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ("name",)
+        permissions = rights_of("tool")
 
     def __str__(self) -> str:
         return self.name
+
+
+class ToolPersonRight(UserObjectPermissionBase):
+    """A right on a tool that a person was given."""
+
+    content_object = models.ForeignKey(Tool, on_delete=models.CASCADE, related_name="person_rights")
+
+    class Meta(UserObjectPermissionBase.Meta):
+        pass
+
+
+class ToolTeamRight(GroupObjectPermissionBase):
+    """A right on a tool that a team was given."""
+
+    content_object = models.ForeignKey(Tool, on_delete=models.CASCADE, related_name="team_rights")
+
+    class Meta(GroupObjectPermissionBase.Meta):
+        pass
 
 
 class VersionState(models.TextChoices):

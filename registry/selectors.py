@@ -14,8 +14,10 @@ from registry.versions import version_pick
 from security.decisions import Decision, decide, standing_grants
 from security.facts import CallFacts, ContentFact, Policy, TokenState
 from security.four_eyes import four_eyes_hold
+from security.models import User
 from security.policy.selectors import PolicyBook
 from security.principals import PersonaPrincipal
+from security.sharing.reach import about, within
 
 # What an admin wants of a tool's calls: approval, sanitised arguments, a mode of content checks, rules.
 Wishes = tuple[bool, bool, str, tuple[Mapping[str, Any], ...]]
@@ -198,13 +200,13 @@ def _same_eyes(principal: PersonaPrincipal, tool: str) -> int:
     return principal.responsible_id if own and four_eyes_hold() else 0
 
 
-def tools_page(filters: Mapping[str, str]) -> QuerySet[Tool]:
-    """Every tool, by name, with package, active version and `personas` (how many see it).
+def tools_page(filters: Mapping[str, str], by: User) -> QuerySet[Tool]:
+    """Every tool that the person sees, by name, with package, active version and `personas`.
 
-    Narrowed by `category`, `package` and `q` (part of the tool's or package's name).
+    That is how many see it. Narrowed by `category`, `package` and `q` (part of the tool's or package's name).
     """
     rows = (
-        Tool.objects.select_related("package", "active")
+        within(by, Tool.objects.select_related("package", "active"), "registry.view_tool")
         .annotate(personas=_personas_of_tool())
         .order_by("name")
     )
@@ -232,9 +234,15 @@ def _personas_of_tool() -> Subquery:
     return count_of(rows, "persona")
 
 
-def tool_detail(name: str) -> Tool:
-    """A tool with package and active version, for a person. Raises NotFound."""
-    tool = Tool.objects.select_related("package", "active__release").filter(name=name).first()
+def tools_named(name: str) -> list[Tool]:
+    """The tool of this name with its package; none where there is none, or none yet."""
+    return list(Tool.objects.select_related("package").filter(name=name.partition("@")[0]))
+
+
+def tool_detail(name: str, by: User, permission: str = "registry.view_tool") -> Tool:
+    """A tool with package and active version, on which the person holds the permission. Raises NotFound."""
+    rows = Tool.objects.select_related("package__team", "team", "active__release")
+    tool = within(by, rows, permission).filter(name=name).first()
     if tool is None:
         raise NotFound(f"There is no tool {name[:64]!r}.")
     return tool
@@ -245,9 +253,10 @@ def tool_versions(tool: Tool, count: int = 20) -> list[ToolVersion]:
     return list(tool.versions.defer("definition").order_by("-id")[:count])
 
 
-def tool_assignments(tool: Tool, count: int = 50) -> list[Assignment]:
-    """What lets personas call the tool: by its name or with its package, by persona."""
+def tool_assignments(tool: Tool, by: User, count: int = 50) -> list[Assignment]:
+    """What lets personas that the person sees call the tool: by its name or with its package, by persona."""
     rows = Assignment.objects.filter(Q(tool=tool) | Q(package=tool.package_id))
+    rows = about(by, rows, "security.view_persona", persona="persona")
     return list(
         rows.select_related("persona", "tool", "package", "assigned_by").order_by("persona__name", "pk")[
             :count

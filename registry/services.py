@@ -18,11 +18,11 @@ def assignment_create(
 
     Raises Denied, InvalidRequest, Conflict when it is assigned already.
     """
-    actor = acting(by, "registry.add_assignment", PERSONAS)
-    own_check(by, persona.pk)
     target = tool or package
     if target is None or (tool and package):
         raise InvalidRequest("Assign one tool or one package.")
+    actor = acting(by, "registry.add_assignment", PERSONAS, on=[persona, target])
+    own_check(by, persona.pk)
     sight_check(by, target.name if tool else f"package:{target.name}")
     try:
         with transaction.atomic():
@@ -37,7 +37,7 @@ def assignment_create(
 
 def assignment_delete(*, by: By, assignment: Assignment) -> None:
     """Takes an assignment back; the next call sees it. Raises Denied."""
-    actor = acting(by, "registry.delete_assignment", PERSONAS)
+    actor = acting(by, "registry.delete_assignment", PERSONAS, on=[assignment.persona])
     own_check(by, assignment.persona_id)
     with transaction.atomic():
         deleted, _ = Assignment.objects.filter(pk=assignment.pk).delete()

@@ -17,7 +17,9 @@ from registry.models import Tool
 from registry.parameters import parameters_of
 from registry.rules.reading import rules_told
 from registry.selectors import tool_assignments, tool_detail, tool_versions, tools_page
+from security.people import person_of
 from security.policy.selectors import tool_policy
+from security.sharing.perms import PermsOn
 from toolhub_sdk.lint.advice import advice_on
 from toolhub_sdk.package import CONTRACT
 
@@ -34,7 +36,7 @@ class ToolsList(ListView[Tool]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Tool]:
         """Narrowed by `q`, `category` and `package`."""
-        return tools_page(params)
+        return tools_page(params, person_of(self.request))
 
     def more(self, page: Page[Tool]) -> dict[str, Any]:
         """The categories to choose from, and the names whose runs are counted."""
@@ -52,13 +54,17 @@ class ToolPage(ConsoleView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The page."""
-        tool = tool_detail(name)
+        person = person_of(request)
+        tool = tool_detail(name, person)
+        perms = PermsOn(person, tool)
         version = tool.active
         definition = version.definition if version else {}
         policy = tool_policy(tool.name, version.required_capabilities if version else ())
         return self.show(
             {
                 "tool": tool,
+                "perms": perms,
+                "sharing": perms.summary(),
                 "version": version,
                 "definition": definition,
                 "contract": definition.get("_meta", {}).get(CONTRACT, {}),
@@ -69,7 +75,7 @@ class ToolPage(ConsoleView):
                 "inputs": parameters_of(definition.get("inputSchema")),
                 "outputs": parameters_of(definition.get("outputSchema")),
                 "versions": tool_versions(tool),
-                "assignments": tool_assignments(tool),
+                "assignments": tool_assignments(tool, person),
                 "policy": policy,
                 "rules": rules_told(tool),
                 "pauses": policy.pauses,

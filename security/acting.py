@@ -1,5 +1,9 @@
 """Who may manage the hub: a person by permission, a persona on a person's responsibility, the hub itself."""
 
+from collections.abc import Sequence
+
+from django.db.models import Model
+
 from core.actors import Actor
 from core.errors import Denied, InvalidRequest
 from security.capabilities import managers
@@ -15,22 +19,41 @@ PERSONAS = "toolhub:personas"
 """The same for personas, their rights, and the policy of the hub."""
 
 
-def acting(by: By, permission: str, capability: str = MANAGE) -> Actor:
+def acting(by: By, permission: str, capability: str = MANAGE, on: Sequence[Model] = ()) -> Actor:
     """The acting party as the record names it. Raises Denied unless it may do what the permission names.
 
     An operator at the machine acts as the hub. An agent needs the capability, and a responsible person
-    who holds the permission.
+    who holds the permission: on each of the objects, where there are some. Raises NotFound for one that is
+    not theirs to see.
     """
     if isinstance(by, User):
-        require(by, permission)
+        require(by, permission, *on)
         return actor_of(by)
     if isinstance(by, PersonaPrincipal):
         manager_check(by, capability)
-        require(User.objects.get(pk=by.responsible_id), permission)
+        require(person_answering(by), permission, *on)
         return by.actor
     if by.kind != "system":
         raise Denied(f"{by.name} cannot manage the hub.")
     return by
+
+
+def reading(by: User | PersonaPrincipal, permission: str, capability: str = MANAGE) -> User:
+    """The person on whose rights something is read, who holds the permission, if only on some object.
+
+    Raises Denied for an agent without the capability, and unless the person does.
+    """
+    if isinstance(by, PersonaPrincipal):
+        manager_check(by, capability)
+    person = person_answering(by)
+    if not person.holds(permission):
+        require(person, permission)
+    return person
+
+
+def person_answering(by: User | PersonaPrincipal) -> User:
+    """The person whose rights bound what is done: themselves, or who is responsible for the agent."""
+    return by if isinstance(by, User) else User.objects.get(pk=by.responsible_id)
 
 
 def manager_check(by: PersonaPrincipal, capability: str) -> None:
@@ -75,8 +98,6 @@ def person_behind(by: By) -> User:
 
     Raises InvalidRequest for the hub itself: a right is given by somebody.
     """
-    if isinstance(by, User):
-        return by
-    if isinstance(by, PersonaPrincipal):
-        return User.objects.get(pk=by.responsible_id)
+    if isinstance(by, User | PersonaPrincipal):
+        return person_answering(by)
     raise InvalidRequest("A rule needs a person who made it.")

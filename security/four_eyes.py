@@ -2,10 +2,12 @@
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Model
 
 from audit.ledger import Entry, record
 from security.models import Switch, User
 from security.permissions import actor_of, require
+from security.sharing.people import people_with
 
 NAME = "four_eyes"
 CHANGE = "security.change_switch"
@@ -29,8 +31,7 @@ def four_eyes_switch(*, by: User, on: bool) -> None:
             record(Entry(kind, actor_of(by), "hub", NAME, {}))
 
 
-def others_with(permission: str, person_id: int) -> tuple[str, ...]:
-    """Some other people, by name, who hold a permission."""
-    backend = "django.contrib.auth.backends.ModelBackend"
-    able = User.objects.with_perm(permission, backend=backend).exclude(pk=person_id).order_by("username")
+def others_with(permission: str, person_id: int, *things: Model) -> tuple[str, ...]:
+    """Some other people, by name, who hold a permission: on each of the things, where there are some."""
+    able = people_with(permission, *things).exclude(pk=person_id).order_by("username")
     return tuple(able.values_list("username", flat=True)[:SHOWN])

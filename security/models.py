@@ -2,13 +2,15 @@
 
 from typing import Literal
 
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, Group
 from django.db import models
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
 
 from core.clock import uuid7
 from core.fields import CanonicalJSONField
+from security.sharing.levels import rights_of
 
 _SESSIONS = "security.User.sessions"
 
@@ -17,6 +19,11 @@ class User(AbstractUser):
     """A person who signs in to the console. Raising `sessions_epoch` ends all sessions at once."""
 
     sessions_epoch = models.PositiveIntegerField(default=0)
+    # What security/sharing/reach.py read for this request.
+    sharing_known: frozenset[str] | None = None
+
+    class Meta:
+        permissions = (("reach_everything", "Reaches also what teams own, and says which team owns what"),)
 
     def get_session_auth_hash(self) -> str:
         """What a session is held to with each request: the password and the epoch."""
@@ -24,6 +31,12 @@ class User(AbstractUser):
             return super().get_session_auth_hash()
         held_to = f"{self.password}:{self.sessions_epoch}"
         return salted_hmac(_SESSIONS, held_to, algorithm="sha256").hexdigest()
+
+    def holds(self, permission: str) -> bool:
+        """Whether a page that needs the permission is there: for the hub, or for some object alone."""
+        from security.sharing.reach import holds  # noqa: PLC0415  (it is made of models)
+
+        return holds(self, permission)
 
 
 class Identity(models.Model):
@@ -79,13 +92,34 @@ class Persona(models.Model):
     title = models.CharField(max_length=120, blank=True)
     description = models.TextField(blank=True)
     is_active = models.BooleanField(default=True)
+    # The team that it belongs to; none: everybody's, as roles say (security/sharing).
+    team = models.ForeignKey(Group, on_delete=models.PROTECT, related_name="+", null=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ("name",)
+        permissions = rights_of("persona")
 
     def __str__(self) -> str:
         return self.name
+
+
+class PersonaPersonRight(UserObjectPermissionBase):
+    """A right on a persona that a person was given."""
+
+    content_object = models.ForeignKey(Persona, on_delete=models.CASCADE, related_name="person_rights")
+
+    class Meta(UserObjectPermissionBase.Meta):
+        pass
+
+
+class PersonaTeamRight(GroupObjectPermissionBase):
+    """A right on a persona that a team was given."""
+
+    content_object = models.ForeignKey(Persona, on_delete=models.CASCADE, related_name="team_rights")
+
+    class Meta(GroupObjectPermissionBase.Meta):
+        pass
 
 
 class Token(models.Model):

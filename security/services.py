@@ -60,7 +60,7 @@ def persona_create(*, by: By, name: str, title: str = "", description: str = "")
 
 def persona_switch(*, by: By, persona: Persona, on: bool) -> None:
     """Switches a persona on or off. Off refuses its next call."""
-    actor = acting(by, "security.change_persona", PERSONAS)
+    actor = acting(by, "security.change_persona", PERSONAS, on=[persona])
     with transaction.atomic():
         if Persona.objects.filter(pk=persona.pk, is_active=not on).update(is_active=on):
             record(_entry("persona.switched_on" if on else "persona.switched_off", actor, persona))
@@ -70,7 +70,7 @@ def persona_describe(
     *, by: By, persona: Persona, title: str | None = None, description: str | None = None
 ) -> None:
     """How people call it, and what its agents do; None leaves a text. Raises Denied, InvalidRequest."""
-    actor = acting(by, "security.change_persona", PERSONAS)
+    actor = acting(by, "security.change_persona", PERSONAS, on=[persona])
     new = {
         "title": persona.title if title is None else _fits("title", title, 120),
         "description": persona.description
@@ -98,7 +98,7 @@ def grant_create(
 
     Raises Denied, InvalidRequest, Conflict when held already.
     """
-    actor = acting(by, "security.add_grant", PERSONAS)
+    actor = acting(by, "security.add_grant", PERSONAS, on=[persona])
     own_check(by, persona.pk)
     person = person_behind(by)
     if not is_capability(capability):
@@ -151,7 +151,7 @@ def _advance_check(by: User, persona: Persona, capability: str) -> None:
 
 def grant_revoke(*, by: By, grant: Grant) -> None:
     """Takes a capability back; the next call sees it. Raises Denied."""
-    actor = acting(by, "security.delete_grant", PERSONAS)
+    actor = acting(by, "security.delete_grant", PERSONAS, on=[grant.persona])
     own_check(by, grant.persona_id)
     with transaction.atomic():
         deleted, _ = Grant.objects.filter(pk=grant.pk).delete()
@@ -164,7 +164,7 @@ def token_create(*, by: By, persona: Persona, name: str, days: int = 90) -> tupl
 
     The person who makes it, or for whom an agent does, is responsible for it. Raises Denied, InvalidRequest.
     """
-    actor = acting(by, "security.add_token", PERSONAS)
+    actor = acting(by, "security.add_token", PERSONAS, on=[persona])
     own_check(by, persona.pk)
     if not 1 <= days <= TOKEN_DAYS_MAX:
         raise _field_error("days", f"Choose from 1 to {TOKEN_DAYS_MAX} days.")
@@ -205,7 +205,7 @@ def token_rotate(
     the new one then ends with the old one, so that nobody lives on by it alone. Raises as it,
     and Conflict.
     """
-    actor = acting(by, "security.add_token", PERSONAS)
+    actor = acting(by, "security.add_token", PERSONAS, on=[token.persona])
     token_check(by, token.persona)
     if not 0 <= overlap_hours <= OVERLAP_HOURS_MAX:
         raise _field_error("overlap_hours", f"Choose from 0 to {OVERLAP_HOURS_MAX} hours.")
@@ -231,7 +231,7 @@ def token_revoke(*, by: By, token: Token) -> None:
     if isinstance(by, User) and token.responsible_id == by.pk and by.is_active:
         actor = actor_of(by)
     else:
-        actor = acting(by, "security.delete_token", PERSONAS)
+        actor = acting(by, "security.delete_token", PERSONAS, on=[token.persona])
     with transaction.atomic():
         if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
             record(_entry("token.revoked", actor, token.persona, token=token.prefix))

@@ -24,7 +24,7 @@ def signing_secret_create(*, by: User, persona: Persona) -> str:
 
     Earlier ones go on signing beside it for a day. Raises Denied.
     """
-    require(by, "security.add_signingsecret")
+    require(by, "security.add_signingsecret", persona)
     text = secret_text()
     with transaction.atomic():
         ends_at = timezone.now() + OVERLAP

@@ -21,6 +21,8 @@ from security.oidc.views import (
     SignInElsewhere,
     SignInSettings,
 )
+from security.sharing.views import SharingPage, SharingTake, SharingTeam
+from security.sharing.views_teams import TeamDelete, TeamNew, TeamPage, TeamPart, TeamsList
 from security.views_patterns import OutputPatternRemove, OutputPatterns
 from security.views_sandbox import Sandbox
 
@@ -38,6 +40,18 @@ urlpatterns = [
     path("people/<str:name>/factor/", PersonFactor.as_view(), name="person_factor"),
     path("people/<str:name>/identity/", PersonIdentity.as_view(), name="person_identity"),
     path("people/<str:name>/return/", PersonReturn.as_view(), name="person_return"),
+    path("teams/", TeamsList.as_view(), name="teams"),
+    path("teams/new/", TeamNew.as_view(), name="team_new"),
+    path("teams/<int:row>/", TeamPage.as_view(), name="team"),
+    path("teams/<int:row>/delete/", TeamDelete.as_view(), name="team_delete"),
+    path("teams/<int:row>/members/<int:person>/", TeamPart.as_view(), name="team_part"),
+    path("sharing/<str:kind>/<str:name>/", SharingPage.as_view(), name="sharing"),
+    path("sharing/<str:kind>/<str:name>/team/", SharingTeam.as_view(), name="sharing_team"),
+    path(
+        "sharing/<str:kind>/<str:name>/<str:level>/<str:holder>/<int:pk>/",
+        SharingTake.as_view(),
+        name="sharing_take",
+    ),
     path("invitation/<uidb64>/<token>/", Invitation.as_view(), name="invitation"),
     path("account/", OwnPage.as_view(), name="own"),
     path("account/identity/", OwnIdentity.as_view(), name="own_identity"),

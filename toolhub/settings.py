@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.usersessions",
+    "guardian",
     "django_htmx",
     "csp",
     "rest_framework",
@@ -233,7 +234,13 @@ USE_I18N = False
 
 # --- people ----------------------------------------------------------------------------------
 AUTH_USER_MODEL = "security.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = [
+    "allauth.account.auth_backends.AuthenticationBackend",
+    "guardian.backends.ObjectPermissionBackend",
+]
+# Nobody without a name has rights, and guardian's rows stand in tables of our own (security/sharing).
+ANONYMOUS_USER_NAME = None
+GUARDIAN_MONKEY_PATCH_USER = GUARDIAN_MONKEY_PATCH_GROUP = False
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},

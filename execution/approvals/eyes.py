@@ -7,6 +7,7 @@ from core.errors import Denied
 from execution.models import Approval, Run
 from security.four_eyes import four_eyes_hold, others_with
 from security.models import User
+from security.sharing.reach import may
 
 APPROVE = "execution.approve_run"
 Rule = Literal["other", "off", "refused"]
@@ -34,7 +35,10 @@ class Eyes:
 
 def may_decide(person: User, approval: Approval) -> bool:
     """Whether the request is the person's to decide, four eyes aside."""
-    return person.is_active and (approval.delegate_id == person.pk or person.has_perm(APPROVE))
+    if not person.is_active:
+        return False
+    run = approval.run
+    return approval.delegate_id == person.pk or may(person, APPROVE, run.persona, run.tool_version.tool)
 
 
 def eyes_of(person_id: int, run: Run) -> Eyes:
@@ -43,7 +47,7 @@ def eyes_of(person_id: int, run: Run) -> Eyes:
         return Eyes("off")
     if responsible_id(run) != person_id:
         return Eyes("other")
-    return Eyes("refused", others_with(APPROVE, person_id))
+    return Eyes("refused", others_with(APPROVE, person_id, run.persona, run.tool_version.tool))
 
 
 def eyes_check(person_id: int, run: Run) -> Eyes:

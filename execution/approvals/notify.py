@@ -13,7 +13,7 @@ from core.outbox.signing import secret_key
 from execution.approvals.eyes import APPROVE, responsible_id
 from execution.models import Approval
 from execution.runs.events import iso
-from security.models import User
+from security.sharing.people import people_with
 
 WEBHOOK_KIND, MAIL_KIND = "approval.asked", "approval.mail"
 PEOPLE_MAX = 50
@@ -94,8 +94,8 @@ class ApprovalMail:
 
 def approvers(approval: Approval) -> list[str]:
     """The addresses of those who may decide."""
-    backend = "django.contrib.auth.backends.ModelBackend"
-    able = User.objects.with_perm(APPROVE, backend=backend).exclude(pk=responsible_id(approval.run) or 0)
+    run = approval.run
+    able = people_with(APPROVE, run.persona, run.tool_version.tool).exclude(pk=responsible_id(run) or 0)
     found = able.exclude(email="").order_by("username").values_list("email", flat=True)[:PEOPLE_MAX]
     mine = approval.delegate.email if approval.delegate else ""
     return list(dict.fromkeys([*([mine] if mine else []), *found]))

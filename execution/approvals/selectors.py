@@ -10,27 +10,37 @@ from execution.approvals.eyes import APPROVE, eyes_of, may_decide
 from execution.models import Approval, Run
 from execution.runs.events import iso
 from security.models import User
+from security.sharing.reach import about, may
 
 
 def approvals_waiting(person: User) -> QuerySet[Approval]:
     """Those that wait and are the person's to decide, four eyes aside; the oldest first."""
     rows = _rows().filter(decision="").order_by("pk")
-    return rows if person.has_perm(APPROVE) else rows.filter(delegate=person)
+    return _reached(person, rows, Q(delegate=person))
 
 
 def approvals_decided(person: User, count: int = 10) -> list[Approval]:
     """The latest that are over."""
     rows = _rows().exclude(decision="").order_by("-pk")
-    seen = rows if person.has_perm(APPROVE) else rows.filter(Q(decided_by=person) | Q(delegate=person))
-    return list(seen[:count])
+    return list(_reached(person, rows, Q(decided_by=person) | Q(delegate=person))[:count])
+
+
+def _reached(person: User, rows: QuerySet[Approval], own: Q) -> QuerySet[Approval]:
+    """Those that the person may decide by right, and their own whatever they reach."""
+    reached = about(person, rows, APPROVE, tool="run__tool", persona="run__persona")
+    return rows if reached is rows else rows.filter(own | Q(pk__in=reached.order_by().values("pk")))
 
 
 def approval_get(approval_id: UUID, person: User) -> Approval:
     """Raises NotFound for one that is not the person's to see."""
     approval = _rows().filter(pk=approval_id).first()
-    if approval is None or not (may_decide(person, approval) or person.has_perm("execution.view_run")):
+    if approval is None or not (may_decide(person, approval) or _seen(person, approval)):
         raise NotFound("There is no such request for approval.")
     return approval
+
+
+def _seen(person: User, approval: Approval) -> bool:
+    return may(person, "execution.view_run", approval.run.persona, approval.run.tool_version.tool)
 
 
 def approval_of(run: Run) -> Approval | None:
@@ -63,11 +73,14 @@ def approval_view(approval: Approval) -> dict[str, Any]:
     }
 
 
-def approval_shown(approval: Approval, person: User) -> dict[str, Any]:
-    """A request as a page shows it to a person: `eyes` says why they may not decide, where they may not."""
+def approval_shown(approval: Approval, person: User, *, mine: bool) -> dict[str, Any]:
+    """A request as a page shows it to a person: `eyes` says why they may not decide, where they may not.
+
+    `mine` says that it is the person's to decide, four eyes aside.
+    """
     run = approval.run
     eyes = eyes_of(person.pk, run)
-    mine = not approval.decision and may_decide(person, approval)
+    mine = mine and not approval.decision
     return {
         "approval": approval,
         "run": run,
@@ -87,7 +100,7 @@ def responsible_name(run: Run) -> str:
 
 def _rows() -> QuerySet[Approval]:
     return Approval.objects.select_related(
-        "run__tool_version",
+        "run__tool_version__tool__package",
         "run__persona",
         "run__token__responsible",
         "run__responsible",

@@ -14,7 +14,7 @@ from core.forms import ConsoleForm
 from core.pages import ConsoleView, page_read
 from core.questions import Question, QuestionView, switch_wanted
 from execution.approvals.decide import approval_delegate, approval_deny, approval_grant
-from execution.approvals.eyes import APPROVE
+from execution.approvals.eyes import APPROVE, may_decide
 from execution.approvals.forms import ApproveForm, DelegateForm, DenyForm
 from execution.approvals.selectors import (
     approval_get,
@@ -40,7 +40,7 @@ class Approvals(ConsoleView):
         person = person_of(request)
         waiting = approvals_waiting(person)
         decided = approvals_decided(person)
-        if not person.has_perm(APPROVE) and not decided and not waiting.exists():
+        if not person.holds(APPROVE) and not decided and not waiting.exists():
             raise NotFound("Nothing waits for this person.")
         page = page_read(waiting, request.GET, descending=False, count=SHOWN)
         return self.show(
@@ -48,7 +48,7 @@ class Approvals(ConsoleView):
                 "page": page,
                 "rows": [
                     {
-                        **approval_shown(row, person),
+                        **approval_shown(row, person, mine=True),
                         "approve": ApproveForm(auto_id=f"approve_{row.pk}_%s"),
                         "deny": DenyForm(auto_id=f"deny_{row.pk}_%s"),
                     }
@@ -77,7 +77,7 @@ class ApprovalPage(ConsoleView):
             "deny": DenyForm(auto_id="deny_%s"),
             "delegate": DelegateForm(auto_id="delegate_%s"),
         }
-        row = {**approval_shown(approval, person), **made, **forms}
+        row = {**approval_shown(approval, person, mine=may_decide(person, approval)), **made, **forms}
         return self.show({"row": row}, status=status)
 
 

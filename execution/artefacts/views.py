@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from core.pages import ConsoleView
 from execution.artefacts.download import artefact_of, artefact_response
 from execution.runs.selectors import run_detail
+from security.people import person_of
 
 
 class RunArtefact(ConsoleView):
@@ -16,4 +17,6 @@ class RunArtefact(ConsoleView):
 
     def get(self, request: HttpRequest, run_id: UUID, name: str) -> HttpResponse:
         """The bytes."""
-        return artefact_response(artefact_of(run_detail(run_id).pk, name))
+        return artefact_response(
+            artefact_of(run_detail(run_id, person_of(request), self.permission).pk, name)
+        )

@@ -23,7 +23,7 @@ class RunRedeliver(QuestionView):
 
     def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The question."""
-        run = run_detail(run_id)
+        run = run_detail(run_id, person_of(request), self.permission)
         callback = callback_of(run)
         to = callback.to if callback else "nobody"
         touched = [
@@ -35,7 +35,7 @@ class RunRedeliver(QuestionView):
 
     def post(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The act."""
-        run = run_detail(run_id)
+        run = run_detail(run_id, person_of(request), self.permission)
         try:
             callback_redeliver(by=actor_of(person_of(request)), run=run)
         except ToolHubError as error:

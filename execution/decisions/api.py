@@ -25,6 +25,7 @@ from registry.selectors import tool_detail, tools_assigned
 from security.decisions import Decision
 from security.models import Persona
 from security.principals import PersonaPrincipal, caller
+from security.sharing.reach import within
 
 PAGE = 100
 
@@ -58,6 +59,7 @@ def _call(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
     name, request, known = _named(body), request_supposed(body), "arguments" in body
     if persona.name == by.persona:
         return own_simulate(persona, name, request, known=known, responsible_id=by.responsible_id).as_dict()
+    tool_detail(name.partition("@")[0], asker_check(by))
     return call_simulate(persona, name, request, known=known).as_dict()
 
 
@@ -72,7 +74,10 @@ def _named(body: Mapping[str, Any]) -> str:
 
 def _persona(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
     persona = persona_asked(by, body["persona"])
-    rows = list(tools_assigned(persona.pk).filter(name__gt=_after(body))[: PAGE + 1])
+    seen = tools_assigned(persona.pk)
+    if persona.name != by.persona:
+        seen = within(asker_check(by), seen, "registry.view_tool")
+    rows = list(seen.filter(name__gt=_after(body))[: PAGE + 1])
     tools = [
         {"tool": row.tool.name, "version": row.version, **_verdict(row.decision)}
         for row in decisions_of(persona, rows[:PAGE])
@@ -82,9 +87,9 @@ def _persona(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tool(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
-    asker_check(by)
-    tool = tool_detail(_named(body))
-    rows = list(tool_callers(tool).filter(name__gt=_after(body))[: PAGE + 1])
+    person = asker_check(by)
+    tool = tool_detail(_named(body), person)
+    rows = list(tool_callers(tool, person).filter(name__gt=_after(body))[: PAGE + 1])
     personas = [
         {"persona": row.persona.name, "version": row.version, **_verdict(row.decision)}
         for row in callers_of(tool, rows[:PAGE])

@@ -13,14 +13,17 @@ from core.errors import InvalidRequest, ToolHubError
 from execution.runs.checks import call_allow, call_check, denied
 from execution.runs.requests import CallRequest, bounds_of
 from registry.selectors import call_decide, tool_missing, tool_resolve
-from security.acting import PERSONAS, By, acting
+from security.acting import PERSONAS, reading
 from security.capabilities import is_capability
 from security.decisions import Check, Decision, decide
 from security.facts import CallFacts, GrantFact
-from security.models import Persona
+from security.models import Persona, User
 from security.policy.usage import policy_told
 from security.principals import PersonaPrincipal
+from security.sharing.reach import within
 from security.tokens import principal_supposed
+
+VIEW = "security.view_persona"
 
 
 @dataclass(frozen=True)
@@ -65,24 +68,25 @@ def _error(refusal: ToolHubError) -> dict[str, Any]:
     return error
 
 
-def persona_asked(by: By, name: str) -> Persona:
+def persona_asked(by: User | PersonaPrincipal, name: str) -> Persona:
     """The persona that a question is about. An agent asks about itself freely, else as `asker_check` says.
 
     Raises Denied, InvalidRequest.
     """
     own = isinstance(by, PersonaPrincipal) and by.persona == name
+    rows = Persona.objects.filter(name=name)
     if not own:
-        asker_check(by)
-    persona = Persona.objects.filter(name=name).first() if "\0" not in name else None
+        rows = within(asker_check(by), rows, VIEW)
+    persona = rows.first() if "\0" not in name else None
     if persona is None:
         message = f"There is no persona {name[:64]!r}."
         raise InvalidRequest(message, errors=[{"pointer": "/persona", "message": message}])
     return persona
 
 
-def asker_check(by: By) -> None:
-    """Raises Denied unless a person may see personas, or an agent with PERSONAS on such a person's behalf."""
-    acting(by, "security.view_persona", PERSONAS)
+def asker_check(by: User | PersonaPrincipal) -> User:
+    """The person who asks. Raises Denied unless they see personas, for an agent without PERSONAS, too."""
+    return reading(by, VIEW, PERSONAS)
 
 
 def call_simulate(

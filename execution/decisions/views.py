@@ -46,6 +46,7 @@ class Simulator(ConsoleView):
         wanted = {name: value for name, value in given.items() if name in {"version", "arguments"} and value}
         tool, known = given["tool"].strip(), given["arguments"] is not None
         try:
+            tool_detail(tool.partition("@")[0], person_of(self.request))
             return call_simulate(persona, tool, request_supposed(wanted), known=known)
         except NotFound as error:
             field = "version" if error.code == "VERSION_NOT_FOUND" else "tool"
@@ -61,7 +62,7 @@ class SimulatorOptions(ConsoleView):
 
     def get(self, request: HttpRequest, field: str) -> HttpResponse:
         """The options."""
-        return self.show({"options": options_of(field, request.GET.get(field, ""))})
+        return self.show({"options": options_of(field, request.GET.get(field, ""), person_of(request))})
 
 
 class ToolCallers(ListView[Persona]):
@@ -74,13 +75,13 @@ class ToolCallers(ListView[Persona]):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:  # type: ignore[override]
         """The page of rows that the address asks for."""
-        self.tool = tool_detail(name)
+        self.tool = tool_detail(name, person_of(request))
         self.heading = f"Who can call {self.tool.name}"
         return super().get(request)
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Persona]:
         """Narrowed by `q`."""
-        rows = tool_callers(self.tool)
+        rows = tool_callers(self.tool, person_of(self.request))
         return rows.filter(name__icontains=params["q"].strip()) if params.get("q") else rows
 
     def more(self, page: Page[Persona]) -> dict[str, Any]:

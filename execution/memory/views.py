@@ -17,11 +17,18 @@ from execution.memory.models import Item, Session, Webhook
 from execution.memory.places import DEFAULT, Place
 from execution.memory.selectors import session_over, spaces_of
 from execution.memory.services import session_end
-from execution.models import Run
+from execution.runs.selectors import runs_seen
 from security.people import person_of
 from security.permissions import actor_of
+from security.sharing.perms import PermsOn
+from security.sharing.reach import about
 
 EVENTS_SHOWN, RUNS_SHOWN, KEYS_SHOWN = 50, 20, 200
+
+
+def _seen(request: HttpRequest, permission: str) -> QuerySet[Session]:
+    rows = Session.objects.select_related("persona")
+    return about(person_of(request), rows, permission, persona="persona")
 
 
 class SessionsList(ListView[Session]):
@@ -33,7 +40,7 @@ class SessionsList(ListView[Session]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Session]:
         """Narrowed by `q`."""
-        rows = Session.objects.select_related("persona").order_by("-pk")
+        rows = _seen(self.request, self.permission).order_by("-pk")
         text = params.get("q", "").strip()
         return rows.filter(Q(name__icontains=text) | Q(persona__name__icontains=text)) if text else rows
 
@@ -46,14 +53,16 @@ class SessionDetail(ConsoleView):
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         """The page."""
-        session = get_object_or_404(Session.objects.select_related("persona"), pk=pk)
+        session = get_object_or_404(_seen(request, self.permission), pk=pk)
         # Runs that named no session have none in their row.
         name = "" if session.name == DEFAULT else session.name
-        runs = Run.objects.filter(persona=session.persona_id, session=name)
+        person = person_of(request)
+        runs = runs_seen(person).filter(persona=session.persona_id, session=name)
         shown = runs.select_related("persona", "tool_version").order_by("-id")[:RUNS_SHOWN]
         return self.show(
             {
                 "session": session,
+                "perms": PermsOn(person, session.persona),
                 "over": session_over(session),
                 "spaces": _spaces(session),
                 "events": session.events.order_by("-seq")[:EVENTS_SHOWN],
@@ -61,7 +70,7 @@ class SessionDetail(ConsoleView):
                     (url_read(row.url).origin, ", ".join(row.events))
                     for row in Webhook.objects.filter(persona=session.persona_id).order_by("pk")
                 ],
-                "runs": shown if request.user.has_perm("execution.view_run") else [],
+                "runs": shown if person.holds("execution.view_run") else [],
             }
         )
 
@@ -79,7 +88,7 @@ class SessionEnd(QuestionView):
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         """The question."""
-        session = get_object_or_404(Session.objects.select_related("persona"), pk=pk)
+        session = get_object_or_404(_seen(request, self.permission), pk=pk)
         touched = [
             f"Working and short-term memory of {session.name} of {session.persona.name} is removed.",
             "Long-term memory, events and runs stay.",
@@ -89,7 +98,7 @@ class SessionEnd(QuestionView):
 
     def post(self, request: HttpRequest, pk: int) -> HttpResponse:
         """The act."""
-        session = get_object_or_404(Session, pk=pk)
+        session = get_object_or_404(_seen(request, self.permission), pk=pk)
         place = Place(session.persona_id, session.name)
         session_end(by=actor_of(person_of(request)), place=place)
         messages.success(request, f"{session.name} is over.")

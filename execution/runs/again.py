@@ -11,6 +11,7 @@ from execution.models import Run, Status
 from execution.runs.requests import CallRequest
 from execution.runs.services import Manner, run_submit
 from execution.runs.states import FINAL
+from registry.selectors import tools_named
 from security.models import Persona, User
 from security.permissions import actor_of, require
 from security.principals import PersonaPrincipal
@@ -84,7 +85,7 @@ def submit_on_record(
     that is done `again`, else at the new one. What the decision refuses is raised, and stays in the
     ledger. Raises Denied and what `run_submit` raises.
     """
-    require(by, "execution.add_run")
+    require(by, "execution.add_run", persona, *tools_named(tool))
     refused: ToolHubError | None = None
     with transaction.atomic():
         try:

@@ -55,7 +55,7 @@ def run_resolve(
     Raises Denied, InvalidRequest for what is wrong with reason or result, ToolHubError (409) when somebody
     or a late result was first or nothing can be compensated, and what a refused call raises.
     """
-    require(by, RESOLVE)
+    require(by, RESOLVE, run.persona, run.tool_version.tool)
     reason = _reason_read(reason)
     if result is not None and verdict not in WITH_RESULT:
         raise _wrong("/result", "A result goes with done and compensate only.")

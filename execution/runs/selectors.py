@@ -13,12 +13,23 @@ from core.errors import NotFound
 from execution.models import Run, Status
 from execution.runs.states import UNRESOLVED
 from registry.models import Tool
-from security.models import Persona
+from security.models import Persona, User
+from security.sharing.reach import about
+
+VIEW = "execution.view_run"
 
 
-def runs_list(filters: Mapping[str, str]) -> QuerySet[Run]:
-    """Runs, newest first, narrowed by `tool`, `persona` (name), `status` and `q` (id, tool, persona)."""
-    rows = Run.objects.select_related("persona", "tool_version").order_by("-id")
+def runs_seen(by: User, permission: str = VIEW) -> QuerySet[Run]:
+    """The runs of tools by personas on both of which the person holds the permission."""
+    return about(by, Run.objects.all(), permission, tool="tool", persona="persona")
+
+
+def runs_list(filters: Mapping[str, str], by: User) -> QuerySet[Run]:
+    """Runs that the person sees, newest first.
+
+    Narrowed by `tool`, `persona` (name), `status` and `q` (id, tool, persona).
+    """
+    rows = runs_seen(by).select_related("persona", "tool_version").order_by("-id")
     if filters.get("tool"):
         rows = rows.filter(tool=filters["tool"])
     if filters.get("persona"):
@@ -61,9 +72,9 @@ def run_of(run_id: UUID, persona_id: int) -> Run:
     return run
 
 
-def runs_unresolved() -> QuerySet[Run]:
+def runs_unresolved(by: User) -> QuerySet[Run]:
     """Runs that a person has to resolve, the oldest first."""
-    rows = Run.objects.filter(status__in=UNRESOLVED).order_by("pk")
+    rows = runs_seen(by, "execution.resolve_run").filter(status__in=UNRESOLVED).order_by("pk")
     return rows.select_related("persona", "tool_version")
 
 
@@ -89,9 +100,9 @@ STATUS_GROUPS: dict[str, tuple[Status, ...]] = {
 }
 
 
-def runs_page(filters: Mapping[str, str]) -> QuerySet[Run]:
+def runs_page(filters: Mapping[str, str], by: User) -> QuerySet[Run]:
     """`runs_list`, where `status` may also be a word of STATUS_GROUPS, and `since` a number of hours."""
-    rows = runs_list(filters).defer("arguments", "request", "result", "resources")
+    rows = runs_list(filters, by).defer("arguments", "request", "result", "resources")
     group = STATUS_GROUPS.get(filters.get("status", ""))
     if group:
         rows = rows.filter(status__in=group)
@@ -106,45 +117,57 @@ def first_id_at(at: datetime) -> UUID:
     return UUID(int=int(at.timestamp() * 1000) << 80)
 
 
-def run_detail(run_id: UUID) -> Run:
-    """A run with everything its page shows. Raises NotFound."""
-    rows = Run.objects.select_related(
-        "persona", "responsible", "token__responsible", "tool_version__tool__package"
-    )
+def run_detail(run_id: UUID, by: User, permission: str = VIEW) -> Run:
+    """A run with everything its page shows, where the person holds the permission. Raises NotFound."""
+    return run_whole(run_id, runs_seen(by, permission))
+
+
+def run_whole(run_id: UUID, among: QuerySet[Run]) -> Run:
+    """One of the runs, with everything its page shows. Raises NotFound."""
+    rows = among.select_related("persona", "responsible", "token__responsible", "tool_version__tool__package")
     run = rows.prefetch_related("attempts", "events").filter(pk=run_id).first()
     if run is None:
         raise NotFound("There is no such run.")
     return run
 
 
-def runs_stoppable(ids: Iterable[str], most: int = 100) -> list[Run]:
-    """Those of the runs that can still be asked to stop, newest first; what is no run's id is left aside."""
+def runs_stoppable(ids: Iterable[str], by: User, most: int = 100) -> list[Run]:
+    """Those of the runs that the person may stop and that can still be stopped, newest first.
+
+    What is no run's id is left aside.
+    """
     wanted = []
     for text in list(ids)[:most]:
         with contextlib.suppress(ValueError):
             wanted.append(UUID(text))
     stoppable = [status for status in STATUS_GROUPS["open"] if status != Status.OUTCOME_UNKNOWN]
-    rows = Run.objects.select_related("persona").defer("arguments", "request", "result", "resources")
+    rows = runs_seen(by, "execution.change_run").select_related("persona")
+    rows = rows.defer("arguments", "request", "result", "resources")
     return list(rows.filter(pk__in=wanted, status__in=stoppable, cancel_asked_at=None).order_by("-id"))
 
 
-def runs_counts(since: datetime) -> dict[str, int]:
-    """Runs by status: those without an outcome all, those with one when made since then.
+def runs_counts(since: datetime, by: User) -> dict[str, int]:
+    """Runs that the person sees by status: those without an outcome all, those with one when made since then.
 
     One query; each status is counted in the index that begins with it.
     """
-    counts = []
+    seen, counts = runs_seen(by), []
     for status in Status:
-        rows = Run.objects.filter(status=status)
+        rows = seen.filter(status=status)
         if status not in STATUS_GROUPS["open"]:
             rows = rows.filter(pk__gte=first_id_at(since))
         counts.append(rows.order_by().values_list("status").annotate(n=Count("pk")))
     return dict(counts[0].union(*counts[1:], all=True))
 
 
-def runs_by_tool(since: datetime, names: Iterable[str] | None = None) -> QuerySet[Run, dict[str, Any]]:
-    """`{tool, total, unsuccessful}` for runs made since then, busiest first; all tools, or those named."""
-    rows = Run.objects.filter(pk__gte=first_id_at(since))
+def runs_by_tool(
+    since: datetime, by: User, names: Iterable[str] | None = None
+) -> QuerySet[Run, dict[str, Any]]:
+    """`{tool, total, unsuccessful}` for runs that the person sees, made since then, busiest first.
+
+    All tools, or those named.
+    """
+    rows = runs_seen(by).filter(pk__gte=first_id_at(since))
     if names is not None:
         rows = rows.filter(tool__in=list(names))
     failed = Count("pk", filter=Q(status__in=STATUS_GROUPS["unsuccessful"]))

@@ -23,11 +23,19 @@ from execution.recovery.view import recovery_view
 from execution.runs.brief import attempts_of, events_of
 from execution.runs.events import event_view
 from execution.runs.replay import replayed_by
-from execution.runs.selectors import STATUS_GROUPS, run_detail, runs_page, runs_stoppable
+from execution.runs.selectors import (
+    STATUS_GROUPS,
+    run_detail,
+    runs_page,
+    runs_seen,
+    runs_stoppable,
+)
 from execution.runs.services import run_cancel
 from execution.runs.states import FINAL, UNRESOLVED
+from security.models import User
 from security.people import person_of
 from security.permissions import actor_of
+from security.sharing.perms import PermsOn
 
 REPEATS_SHOWN, CHILDREN_SHOWN = 10, 50
 # What runs no longer: there is nothing to stop.
@@ -47,7 +55,7 @@ class RunsList(ListView[Run]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Run]:
         """Narrowed by `filters`."""
-        return runs_page(params)
+        return runs_page(params, person_of(self.request))
 
     def more(self, page: Page[Run]) -> dict[str, Any]:
         """The statuses, groups of them first, and times to choose from."""
@@ -63,15 +71,16 @@ class RunDetail(ConsoleView):
 
     def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The page."""
-        run = run_detail(run_id)
-        return self.show(
-            {"run": run, **run_context(run, with_ledger=request.user.has_perm("audit.view_event"))}
-        )
+        person = person_of(request)
+        run = run_detail(run_id, person)
+        perms = PermsOn(person, run.persona, run.tool_version.tool)
+        return self.show({"run": run, "perms": perms, **run_context(run, person)})
 
 
-def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
+def run_context(run: Run, person: User) -> dict[str, Any]:
     """What the run's page shows beside its row: its events, the ledger's, and whether it may be cancelled."""
-    ledger = list(run_events(run.pk)) if with_ledger else []
+    ledger = list(run_events(run.pk)) if person.has_perm("audit.view_event") else []
+    children = runs_seen(person).filter(parent=run)
     return {
         "steps": [
             {"event": event, "view": event_view_short(event_view(event, run))} for event in events_of(run)
@@ -81,9 +90,7 @@ def run_context(run: Run, *, with_ledger: bool) -> dict[str, Any]:
         "callback": callback_of(run),
         "approval": approval_of(run),
         "session": session_of(run.persona_id, run.session),
-        "children": list(
-            run.children.select_related("persona", "tool_version").order_by("-pk")[:CHILDREN_SHOWN]
-        ),
+        "children": list(children.select_related("persona", "tool_version").order_by("-pk")[:CHILDREN_SHOWN]),
         "ledger": ledger,
         "allowed_by": allowed_by(ledger),
         "finished": run.status in FINAL,
@@ -114,7 +121,7 @@ class RunCancel(QuestionView):
 
     def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The question."""
-        run = run_detail(run_id)
+        run = run_detail(run_id, person_of(request), self.permission)
         touched = [f"The run of {run.tool} by {run.persona.name}, {run.status.replace('_', ' ')} now."]
         if run.status == Status.RUNNING:
             touched.append("It is running: what it has done already is not undone.")
@@ -123,7 +130,7 @@ class RunCancel(QuestionView):
 
     def post(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The act."""
-        run = run_detail(run_id)
+        run = run_detail(run_id, person_of(request), self.permission)
         if run_cancel(by=actor_of(person_of(request)), run=run):
             messages.success(request, "The run was asked to stop.")
         else:
@@ -138,7 +145,7 @@ class RunsCancel(QuestionView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The question, with each run that can still be stopped."""
-        runs = runs_stoppable(request.GET.getlist("pick"))
+        runs = runs_stoppable(request.GET.getlist("pick"), person_of(request))
         if not runs:
             messages.info(request, "None of the chosen runs can still be stopped; nothing was changed.")
             return redirect("runs")
@@ -160,8 +167,9 @@ class RunsCancel(QuestionView):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """The act."""
-        by = actor_of(person_of(request))
-        runs = runs_stoppable(request.POST.get("picked", "").split(","))
+        person = person_of(request)
+        by = actor_of(person)
+        runs = runs_stoppable(request.POST.get("picked", "").split(","), person)
         asked = sum(run_cancel(by=by, run=run) for run in runs)
         messages.success(request, f"{asked} run{'s were' if asked != 1 else ' was'} asked to stop.")
         return redirect("runs")

@@ -29,7 +29,7 @@ class RunResolve(ConsoleView):
 
     def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The form; back to the run when there is nothing to resolve."""
-        run = run_detail(run_id)
+        run = run_detail(run_id, person_of(request), self.permission)
         if run.status not in UNRESOLVED:
             messages.info(request, "Nothing is to be resolved here.")
             return redirect("run", run_id=run.pk)
@@ -37,7 +37,7 @@ class RunResolve(ConsoleView):
 
     def post(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """Resolves it, or shows what is wrong."""
-        run = run_detail(run_id)
+        run = run_detail(run_id, person_of(request), self.permission)
         form = ResolveForm(request.POST)
         done = form.attempt(lambda: self._resolve(request, run, form))
         if done is None:
@@ -72,7 +72,7 @@ class RunRetry(QuestionView):
 
     def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The question."""
-        run = run_detail(run_id)
+        run = run_detail(run_id, person_of(request), self.permission)
         calm = run.tool_version.is_pure
         return self.ask(
             Question("Retry as a new run?", _repetition(run), "Run it again", _page(run), calm=calm)
@@ -80,7 +80,7 @@ class RunRetry(QuestionView):
 
     def post(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The act; on to the new run."""
-        return self._act(request, run_detail(run_id))
+        return self._act(request, run_detail(run_id, person_of(request), self.permission))
 
     def _act(self, request: HttpRequest, run: Run) -> HttpResponse:
         try:
@@ -100,7 +100,7 @@ class RunReplay(RunRetry):
 
     def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The question."""
-        run = run_detail(run_id)
+        run = run_detail(run_id, person_of(request), self.permission)
         touched = _repetition(run)
         if run.tool_version.determinism == "non_deterministic":
             touched.append("The tool does not promise to say the same again: a difference proves nothing.")

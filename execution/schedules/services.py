@@ -11,6 +11,7 @@ from execution.models import Schedule
 from execution.runs.checks import call_check
 from execution.runs.requests import CallRequest
 from execution.schedules.times import due_after, time_zone_check
+from registry.selectors import tools_named
 from security.models import Persona, User
 from security.permissions import actor_of, require
 from security.tokens import principal_of_persona
@@ -39,7 +40,7 @@ def schedule_create(
     The call has to be allowed and its arguments have to fit now; both are asked again each time.
     Raises Denied, and InvalidRequest with pointers to the fields.
     """
-    require(by, "execution.add_schedule")
+    require(by, "execution.add_schedule", persona, *tools_named(tool))
     name, cron = name.strip(), " ".join(cron.split())
     if not 1 <= len(name) <= NAME_MAX:
         raise _field_error("name", f"Say what it is for, in at most {NAME_MAX} characters.")
@@ -69,7 +70,7 @@ def schedule_create(
 
 def schedule_switch(*, by: User, schedule: Schedule, on: bool) -> None:
     """Switches a schedule on or off. On, its next due time counts from now: nothing is made up for."""
-    require(by, "execution.change_schedule")
+    require(by, "execution.change_schedule", schedule.persona, *tools_named(schedule.tool))
     next_at = due_after(schedule.cron, schedule.time_zone, timezone.now()) if on else None
     with transaction.atomic():
         here = Schedule.objects.filter(pk=schedule.pk, enabled=not on)
@@ -79,7 +80,7 @@ def schedule_switch(*, by: User, schedule: Schedule, on: bool) -> None:
 
 def schedule_delete(*, by: User, schedule: Schedule) -> None:
     """Deletes a schedule; its runs stay."""
-    require(by, "execution.delete_schedule")
+    require(by, "execution.delete_schedule", schedule.persona, *tools_named(schedule.tool))
     with transaction.atomic():
         deleted, _ = Schedule.objects.filter(pk=schedule.pk).delete()
         if deleted:

@@ -20,6 +20,7 @@ from execution.schedules.services import schedule_create, schedule_delete, sched
 from execution.schedules.times import in_words
 from security.models import Persona
 from security.people import person_of
+from security.sharing.reach import within
 
 
 class SchedulesList(ListView[Schedule]):
@@ -32,7 +33,7 @@ class SchedulesList(ListView[Schedule]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Schedule]:
         """Narrowed by `q` and `state`."""
-        return schedules_page(params)
+        return schedules_page(params, person_of(self.request))
 
     def more(self, page: Page[Schedule]) -> dict[str, Any]:
         """The rows with their times in words."""
@@ -60,7 +61,9 @@ class ScheduleNew(ConsoleView):
         return redirect("schedules")
 
     def _make(self, request: HttpRequest, wishes: dict[str, Any]) -> Schedule:
-        return schedule_create(by=person_of(request), **{**wishes, "persona": _persona(wishes["persona"])})
+        return schedule_create(
+            by=person_of(request), **{**wishes, "persona": _persona(request, wishes["persona"])}
+        )
 
 
 class ScheduleOptions(ConsoleView):
@@ -71,11 +74,12 @@ class ScheduleOptions(ConsoleView):
 
     def get(self, request: HttpRequest, field: str) -> HttpResponse:
         """The options."""
-        return self.show({"options": options_of(field, request.GET.get(field, ""))})
+        return self.show({"options": options_of(field, request.GET.get(field, ""), person_of(request))})
 
 
-def _persona(name: str) -> Persona:
-    persona = Persona.objects.filter(name=name.strip()).first()
+def _persona(request: HttpRequest, name: str) -> Persona:
+    rows = Persona.objects.filter(name=name.strip())
+    persona = within(person_of(request), rows, ScheduleNew.permission).first()
     if persona is None:
         message = f"There is no persona {name[:64]!r}."
         raise InvalidRequest(message, errors=[{"pointer": "/persona", "message": message}])
@@ -89,7 +93,7 @@ class ScheduleSwitch(QuestionView):
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question, with what it touches."""
-        schedule = schedule_of(row)
+        schedule = schedule_of(row, person_of(request), self.permission)
         on = not schedule.enabled
         effect = (
             f"It calls {schedule.tool} for {schedule.persona.name} again, from its next due time on."
@@ -102,7 +106,7 @@ class ScheduleSwitch(QuestionView):
     def post(self, request: HttpRequest, row: int) -> HttpResponse:
         """The act: what the question asked, even when somebody else was faster."""
         on = switch_wanted(request)
-        schedule = schedule_of(row)
+        schedule = schedule_of(row, person_of(request), self.permission)
         schedule_switch(by=person_of(request), schedule=schedule, on=on)
         messages.success(request, f"{schedule.name} is switched {'on' if on else 'off'}.")
         return redirect("schedules")
@@ -115,7 +119,7 @@ class ScheduleDelete(QuestionView):
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
-        schedule = schedule_of(row)
+        schedule = schedule_of(row, person_of(request), self.permission)
         touched = [
             f"{schedule.tool} is no longer called for {schedule.persona.name} by the clock.",
             "It cannot be brought back; its runs and its audit stay.",
@@ -125,7 +129,7 @@ class ScheduleDelete(QuestionView):
 
     def post(self, request: HttpRequest, row: int) -> HttpResponse:
         """The act."""
-        schedule = schedule_of(row)
+        schedule = schedule_of(row, person_of(request), self.permission)
         schedule_delete(by=person_of(request), schedule=schedule)
         messages.success(request, f"{schedule.name} is deleted.")
         return redirect("schedules")

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import orjson
 from django.conf import settings
-from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
@@ -17,7 +17,7 @@ from core.pages import ConsoleView
 from execution.dynamic.services import schema_made, schema_whole
 from execution.models import Run
 from execution.runs.requests import CallRequest
-from execution.runs.selectors import run_detail
+from execution.runs.selectors import run_whole, runs_seen
 from execution.runs.states import SETTLED
 from execution.runs.waiting import run_await
 from execution.tries.forms import RUN, SCHEMA, TryForm
@@ -30,6 +30,9 @@ from registry.selectors import tool_detail
 from registry.snippets import snippets
 from security.models import Persona
 from security.people import person_of
+from security.permissions import require
+from security.sharing.perms import PermsOn
+from security.sharing.reach import within
 
 # So long the answer waits for a quick tool; after that the page follows the run.
 WAIT_S = 2.0
@@ -55,7 +58,7 @@ class ToolTry(ConsoleView):
         """The form; with `?run=` as it was for an earlier try, and that run's result."""
         tool = _tool(request, name)
         run = _tried(request, tool)
-        given: dict[str, Any] = {"persona": request.GET.get("persona") or _only_persona(tool)}
+        given: dict[str, Any] = {"persona": request.GET.get("persona") or _only_persona(request, tool)}
         definition = tool.active.definition if tool.active else {}
         arguments = example_arguments(definition)
         if run:
@@ -85,16 +88,17 @@ class ToolTry(ConsoleView):
         return self._show(tool, form, arguments, shown)
 
     def _tried(self, request: HttpRequest, tool: Tool, wishes: dict[str, Any], act: str) -> Shown:
-        persona = Persona.objects.filter(name=wishes["persona"].strip()).first()
+        call, by = _call(wishes), person_of(request)
+        rows = Persona.objects.filter(name=wishes["persona"].strip())
+        persona = within(by, rows, self.permission).first()
         if persona is None:
             raise _at("persona", f"There is no persona {wishes['persona'][:64]!r}.")
-        call, by = _call(wishes), person_of(request)
         if act == SCHEMA:
             asked = schema_try(by=by, persona=persona, tool=tool.name, request=call, seconds=WAIT_S)
-            return Shown(run_detail(asked.run.pk) if asked.run else None, asked.schema)
+            return Shown(_own(asked.run) if asked.run else None, asked.schema)
         run = run_try(by=by, persona=persona, tool=tool.name, request=call)
         run_await(run, persona.pk, WAIT_S)
-        return Shown(run_detail(run.pk))
+        return Shown(_own(run))
 
     def _show(
         self, tool: Tool, form: TryForm, arguments: Any, shown: Shown = Shown(), *, status: int = 200
@@ -107,6 +111,7 @@ class ToolTry(ConsoleView):
         return self.show(
             {
                 "tool": tool,
+                "perms": PermsOn(person_of(self.request), tool),
                 "version": tool.active,
                 "definition": definition,
                 "schema": whole or definition.get("inputSchema"),
@@ -156,38 +161,45 @@ class TryPersonas(ConsoleView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The options."""
-        found = _callers(_tool(request, name)).filter(name__icontains=request.GET.get("persona", "").strip())
+        found = _callers(request, _tool(request, name)).filter(
+            name__icontains=request.GET.get("persona", "").strip()
+        )
         return self.show({"options": [(row.name, row.title) for row in found[:PROPOSED]]})
 
 
 def _tool(request: HttpRequest, name: str) -> Tool:
-    if not request.user.has_perm("registry.view_tool"):
-        raise Http404
-    return tool_detail(name)
+    person = person_of(request)
+    tool = tool_detail(name, person, ToolTry.permission)
+    require(person, "registry.view_tool", tool)
+    return tool
 
 
-def _callers(tool: Tool) -> QuerySet[Persona]:
-    """The personas in use that see the tool."""
-    return tool_callers(tool).filter(is_active=True)
+def _callers(request: HttpRequest, tool: Tool) -> QuerySet[Persona]:
+    """The personas in use that see the tool, and that the person may call as."""
+    return tool_callers(tool, person_of(request), ToolTry.permission).filter(is_active=True)
 
 
-def _only_persona(tool: Tool) -> str:
+def _only_persona(request: HttpRequest, tool: Tool) -> str:
     """The persona that sees the tool, where there is no other."""
-    names = list(_callers(tool).values_list("name", flat=True)[:2])
+    names = list(_callers(request, tool).values_list("name", flat=True)[:2])
     return names[0] if len(names) == 1 else ""
 
 
 def _tried(request: HttpRequest, tool: Tool) -> Run | None:
     """The run of `?run=`, where it is one of this tool that the person may see."""
     try:
-        run = run_detail(UUID(request.GET.get("run", "")))
+        run_id = UUID(request.GET.get("run", ""))
     except ValueError:
         return None
-    own = run.responsible_id == person_of(request).pk
-    if run.tool != tool.name or not (own or request.user.has_perm("execution.view_run")):
-        raise Http404
-    return run
+    person = person_of(request)
+    seen = runs_seen(person).values("pk")
+    return run_whole(run_id, Run.objects.filter(Q(responsible=person) | Q(pk__in=seen), tool=tool.name))
 
 
 def _at(field: str, message: str) -> InvalidRequest:
     return InvalidRequest(message, errors=[{"pointer": f"/{field}", "message": message}])
+
+
+def _own(run: Run) -> Run:
+    """A run that was just made for the person, whatever they see of others."""
+    return run_whole(run.pk, Run.objects.all())

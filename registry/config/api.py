@@ -14,7 +14,7 @@ from registry.config.selectors import settings_shown
 from registry.config.services import config_change
 from registry.models import Package
 from registry.releases.selectors import package_get
-from security.acting import acting
+from security.acting import reading
 from security.principals import caller
 
 VIEW = "registry.view_package"
@@ -41,13 +41,12 @@ class PackageConfig(APIView):
 
     @extend_schema(**openapi.READ)
     def get(self, request: Request, name: str) -> Response:
-        acting(caller(request), VIEW)
-        return Response(config_view(package_get(name)))
+        return Response(config_view(package_get(name, reading(caller(request), VIEW))))
 
     @extend_schema(**openapi.CHANGE)
     def patch(self, request: Request, name: str) -> Response:
-        acting(caller(request), VIEW)
+        by = reading(caller(request), VIEW)
         if not isinstance(request.data, dict):
             raise InvalidRequest("The body must be an object of settings by name.")
-        package = config_change(by=caller(request), package=package_get(name), changes=request.data)
+        package = config_change(by=caller(request), package=package_get(name, by), changes=request.data)
         return Response(config_view(package))

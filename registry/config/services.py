@@ -26,7 +26,7 @@ def config_change(*, by: By, package: Package, changes: Mapping[str, Any]) -> Pa
     missing: calls are refused until it is there. Raises Denied, Conflict, and InvalidRequest with a pointer
     `/NAME` to each setting that is wrong.
     """
-    actor = acting(by, CHANGE)
+    actor = acting(by, CHANGE, on=[package])
     with transaction.atomic():
         row = Package.objects.select_for_update(of=("self",)).select_related("active").get(pk=package.pk)
         if row.uninstalled_at is not None:

@@ -11,6 +11,7 @@ from registry.config.selectors import settings_shown
 from registry.config.services import CHANGE, config_change
 from registry.models import Package
 from registry.releases.selectors import package_get
+from security.models import User
 from security.people import person_of
 
 
@@ -22,22 +23,26 @@ class PackageConfig(ConsoleView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The form with what is set; secrets only with who set them."""
-        package = _configurable(name)
+        package = _configurable(name, person_of(request))
         return self.show({"package": package, "form": ConfigForm(settings_shown(package))})
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Keeps it, or shows at each field what is wrong."""
-        package = _configurable(name)
+        package = _configurable(name, person_of(request))
         form = ConfigForm(settings_shown(package), request.POST)
-        by = person_of(request)
-        if form.attempt(lambda: config_change(by=by, package=package, changes=form.changes())) is None:
+        if (
+            form.attempt(
+                lambda: config_change(by=person_of(request), package=package, changes=form.changes())
+            )
+            is None
+        ):
             return self.show({"package": package, "form": form}, status=422)
         messages.success(request, f"The settings of {package.name} are kept; the next call has them.")
         return redirect("package", name=package.name)
 
 
-def _configurable(name: str) -> Package:
-    package = package_get(name)
+def _configurable(name: str, by: User) -> Package:
+    package = package_get(name, by, CHANGE)
     if not settings_shown(package):
         raise NotFound(f"{package.name} has no settings.")
     return package

@@ -12,6 +12,7 @@ from core.errors import NotFound
 from core.forms import ConsoleForm
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from registry.config.schema import scope_of
 from registry.installations.sources.git_credentials import (
     CHANGE,
     SCOPE,
@@ -21,6 +22,7 @@ from registry.installations.sources.git_credentials import (
 from registry.installations.sources.git_keys import key_set
 from security.models import Secret
 from security.people import person_of
+from security.sharing.reach import kept_from
 
 
 class CredentialForm(ConsoleForm):
@@ -101,6 +103,9 @@ class Secrets(ConsoleView):
 
     def _show(self, form: ConsoleForm, key_form: ConsoleForm, status: int = 200) -> HttpResponse:
         rows = Secret.objects.defer("sealed").order_by("scope", "name")
+        if kept := kept_from(person_of(self.request)):
+            names = kept["package"].values_list("name", flat=True)
+            rows = rows.exclude(scope__in=[scope_of(name) for name in names])
         context = {
             "form": form,
             "key_form": key_form,

@@ -16,17 +16,16 @@ from registry.installations import openapi
 from registry.installations.answers import installation_view, line_view
 from registry.installations.approval import installation_approve
 from registry.installations.four_eyes import INSTALL
-from registry.installations.models import SourceType
-from registry.installations.selectors import installation_lines, installations_page
+from registry.installations.models import Installation, SourceType
+from registry.installations.selectors import installation_lines, installation_seen, installations_page
 from registry.installations.services import (
     installation_cancel,
-    installation_get,
     installation_retry,
     installation_start,
 )
 from registry.installations.source_form import Source, source_read
 from registry.schemas import validator_build
-from security.acting import acting
+from security.acting import reading
 from security.principals import caller
 from toolhub_sdk.checks.contents import ARCHIVE_BYTES_MAX
 
@@ -47,6 +46,10 @@ class ZipParser(BaseParser):
         return content
 
 
+def _one(request: Request, pk: UUID) -> Installation:
+    return installation_seen(str(pk), reading(caller(request), INSTALL))
+
+
 class Installations(APIView):
     """GET and POST installations."""
 
@@ -54,8 +57,7 @@ class Installations(APIView):
 
     @extend_schema(**openapi.LIST)
     def get(self, request: Request) -> Response:
-        acting(caller(request), INSTALL)
-        rows = installations_page(request.query_params)
+        rows = installations_page(request.query_params, reading(caller(request), INSTALL))
         after = request.query_params.get("after", "")
         if after:
             rows = rows.filter(pk__lt=_uuid(after))
@@ -89,8 +91,7 @@ class InstallationDetail(APIView):
 
     @extend_schema(**openapi.READ)
     def get(self, request: Request, pk: UUID) -> Response:
-        acting(caller(request), INSTALL)
-        return Response(installation_view(installation_get(str(pk))))
+        return Response(installation_view(_one(request, pk)))
 
 
 class InstallationLog(APIView):
@@ -98,12 +99,11 @@ class InstallationLog(APIView):
 
     @extend_schema(**openapi.LOG)
     def get(self, request: Request, pk: UUID) -> Response:
-        acting(caller(request), INSTALL)
         after = request.query_params.get("after", "0")
         if not after.isascii() or not after.isdigit() or len(after) > 9:
             message = "after must be the number of a line."
             raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}])
-        one = installation_get(str(pk))
+        one = _one(request, pk)
         return Response({"lines": [line_view(line) for line in installation_lines(one, int(after))]})
 
 
@@ -113,7 +113,7 @@ class InstallationApprove(APIView):
     @extend_schema(**openapi.APPROVE)
     def post(self, request: Request, pk: UUID) -> Response:
         body_check(_APPROVAL, request.data)
-        one = installation_approve(by=caller(request), installation=installation_get(str(pk)), **request.data)
+        one = installation_approve(by=caller(request), installation=_one(request, pk), **request.data)
         return Response(installation_view(one), status=202)
 
 
@@ -122,7 +122,7 @@ class InstallationCancel(APIView):
 
     @extend_schema(**openapi.CANCEL)
     def post(self, request: Request, pk: UUID) -> Response:
-        one = installation_cancel(by=caller(request), installation=installation_get(str(pk)))
+        one = installation_cancel(by=caller(request), installation=_one(request, pk))
         return Response(installation_view(one), status=202)
 
 
@@ -131,7 +131,7 @@ class InstallationRetry(APIView):
 
     @extend_schema(**openapi.RETRY)
     def post(self, request: Request, pk: UUID) -> Response:
-        one = installation_retry(by=caller(request), installation=installation_get(str(pk)))
+        one = installation_retry(by=caller(request), installation=_one(request, pk))
         return Response(installation_view(one), status=202)
 
 

@@ -34,11 +34,12 @@ def installation_approve(
     `reviewed` says that the code was read and may run at the sandbox level `process`; `names` gives tools
     other names in the hub. Raises Denied, InvalidRequest, ToolHubError WRONG_STEP.
     """
-    actor = acting(by, INSTALL)
+    known = list(Package.objects.filter(name=installation.package))
+    actor = acting(by, INSTALL, on=known)
     if reviewed:
         _reads_code(by)
     if activate:
-        acting(by, "registry.change_release")
+        acting(by, "registry.change_release", on=known)
     eyes = eyes_check(by, installation)
     _same_comparison(installation)
     choices = {

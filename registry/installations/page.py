@@ -76,7 +76,7 @@ def _reviewing(one: Installation, person: User) -> dict[str, Any]:
         "reviewing": True,
         "form": review_form(one),
         "eyes": eyes_of(person, one),
-        "affected": affected_by(package).in_words() if package else [],
+        "affected": affected_by(package).in_words(person) if package else [],
     }
 
 

@@ -6,15 +6,21 @@ from datetime import timedelta
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from core.errors import NotFound
+from registry.installations.four_eyes import INSTALL
 from registry.installations.models import OPEN, Installation, LogLine, Status
+from security.models import User
+from security.sharing.reach import about
 
 LINES_SHOWN = 400
 
 
-def installations_page(params: Mapping[str, str]) -> QuerySet[Installation]:
-    """Every installation, newest first, without its report; narrowed by its parameters,
-    `since` being hours."""
-    rows = Installation.objects.defer("report", "lock").order_by("-id")
+def installations_page(params: Mapping[str, str], by: User) -> QuerySet[Installation]:
+    """Installations of packages that the person may change, and of new ones, newest first, without report.
+
+    Narrowed by the parameters, `since` being hours.
+    """
+    rows = about(by, Installation.objects.defer("report", "lock"), INSTALL, package="package").order_by("-id")
     if params.get("status") == "open":
         rows = rows.filter(status__in=OPEN)
     elif params.get("status"):
@@ -28,6 +34,15 @@ def installations_page(params: Mapping[str, str]) -> QuerySet[Installation]:
         text = params["q"].strip()
         rows = rows.filter(Q(package__icontains=text) | Q(location__icontains=text))
     return rows
+
+
+def installation_seen(pk: str, by: User) -> Installation:
+    """Raises NotFound, also for one of a package that the person may not change."""
+    rows = Installation.objects.select_related("release__package").filter(pk=pk)
+    found = about(by, rows, INSTALL, package="package").first()
+    if found is None:
+        raise NotFound("There is no such installation.")
+    return found
 
 
 def going_on() -> QuerySet[Installation]:

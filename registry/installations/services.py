@@ -20,6 +20,7 @@ from registry.installations.models import OPEN, STEPS, Installation, SourceType,
 from registry.installations.source_form import Source, source_check
 from registry.installations.sources.zip_address import address_sealed, address_shown, is_forgotten
 from registry.installations.steps import steps_stop
+from registry.models import Package
 from security.acting import By, acting
 from toolhub_sdk.checks.contents import ARCHIVE_BYTES_MAX
 
@@ -87,7 +88,7 @@ def installation_cancel(*, by: By, installation: Installation) -> Installation:
 
     Raises Denied, ToolHubError ALREADY_FINISHED.
     """
-    actor = acting(by, INSTALL)
+    actor = acting(by, INSTALL, on=_known(installation))
     with transaction.atomic():
         row = Installation.objects.select_for_update().get(pk=installation.pk)
         if not row.is_open and not (
@@ -107,12 +108,17 @@ def installation_cancel(*, by: By, installation: Installation) -> Installation:
     return row
 
 
+def _known(installation: Installation) -> list[Package]:
+    """The package that is changed, where it is there already."""
+    return list(Package.objects.filter(name=installation.package)) if installation.package else []
+
+
 def installation_retry(*, by: By, installation: Installation) -> Installation:
     """Takes a failed installation up again at the step that failed; from the first where that is gone.
 
     Raises Denied, ToolHubError WRONG_STEP when there is nothing left to go on with.
     """
-    actor = acting(by, INSTALL)
+    actor = acting(by, INSTALL, on=_known(installation))
     with transaction.atomic():
         # The row's lock holds off the steward, who takes away what old ones fetched.
         row = Installation.objects.select_for_update().get(pk=installation.pk)

@@ -18,10 +18,9 @@ from registry.installations.approval import installation_approve
 from registry.installations.forms import InstallForm
 from registry.installations.models import Installation, Staged, Status
 from registry.installations.page import page_context, review_form
-from registry.installations.selectors import installations_page
+from registry.installations.selectors import installation_seen, installations_page
 from registry.installations.services import (
     installation_cancel,
-    installation_get,
     installation_retry,
     installation_start,
 )
@@ -39,7 +38,7 @@ class InstallationsList(ListView[Installation]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Installation]:
         """Narrowed by `q`, `status` and `package`."""
-        return installations_page(params)
+        return installations_page(params, person_of(self.request))
 
     def more(self, page: Any) -> dict[str, Any]:
         """The states to choose from."""
@@ -79,12 +78,12 @@ class InstallationPage(ConsoleView):
 
     def get(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The page, or its live part."""
-        one = installation_get(str(pk))
+        one = installation_seen(str(pk), person_of(request))
         return self.show(page_context(one, person_of(request), _offset(request.GET.get("tools", ""))))
 
     def post(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The review's answer."""
-        one = installation_get(str(pk))
+        one = installation_seen(str(pk), person_of(request))
         form = review_form(one, request.POST)
         done = form.attempt(
             lambda: installation_approve(
@@ -112,7 +111,7 @@ class InstallationZip(ConsoleView):
 
     def get(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The download. Raises NotFound when the installation has ended."""
-        one = installation_get(str(pk))
+        one = installation_seen(str(pk), person_of(request))
         staged = Staged.objects.filter(pk=one.pk).first()
         if staged is None:
             raise NotFound("Nothing is staged any more.")
@@ -128,7 +127,7 @@ class InstallationCancel(QuestionView):
 
     def get(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The question."""
-        one = installation_get(str(pk))
+        one = installation_seen(str(pk), person_of(request))
         touched = ["What was fetched is removed; nothing of it was published.", "Its log stays."]
         back = reverse("installation", args=[one.pk])
         return self.ask(
@@ -137,7 +136,7 @@ class InstallationCancel(QuestionView):
 
     def post(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The act."""
-        one = installation_get(str(pk))
+        one = installation_seen(str(pk), person_of(request))
         try:
             installation_cancel(by=person_of(request), installation=one)
         except ToolHubError as error:
@@ -153,7 +152,7 @@ class InstallationRetry(ConsoleView):
 
     def post(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The act."""
-        one = installation_get(str(pk))
+        one = installation_seen(str(pk), person_of(request))
         try:
             installation_retry(by=person_of(request), installation=one)
         except ToolHubError as error:

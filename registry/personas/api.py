@@ -11,13 +11,13 @@ from rest_framework.views import APIView
 
 from registry.bodies import body_check
 from registry.personas import openapi
-from registry.personas.selectors import persona_detail, personas_page
+from registry.personas.selectors import VIEW, persona_detail, personas_page
 from registry.policy.api import PAGE, restriction_view, rows_page
 from registry.policy.limits_view import limits_view
 from registry.policy.named import tier_named
-from security.acting import PERSONAS, acting
+from security.acting import PERSONAS, acting, reading
 from security.models import Grant, Persona
-from security.policy.selectors import PolicyBook, restrictions_page, standing_of
+from security.policy.selectors import PolicyBook, standing_of
 from security.policy.services import isolation_set
 from security.policy.tiers import tier_set
 from security.principals import PersonaPrincipal, caller
@@ -32,15 +32,14 @@ def body_read(form: str, body: Any) -> dict[str, Any]:
 
 def persona_seen(by: PersonaPrincipal, name: str) -> Persona:
     """The persona; an agent sees its own freely. Raises Denied, NotFound."""
-    if name != by.persona:
-        acting(by, "security.view_persona", PERSONAS)
-    return persona_detail(name)
+    if name == by.persona:
+        return Persona.objects.select_related("standing__tier").get(pk=by.persona_id)
+    return persona_detail(name, reading(by, VIEW, PERSONAS))
 
 
 def persona_managed(by: PersonaPrincipal, name: str, permission: str) -> Persona:
     """The persona, for whoever may do what the permission names: others hear of none. Raises as above."""
-    acting(by, permission, PERSONAS)
-    return persona_detail(name)
+    return persona_detail(name, reading(by, permission, PERSONAS), permission)
 
 
 def grant_view(row: Grant) -> dict[str, Any]:
@@ -76,7 +75,8 @@ def persona_view(persona: Persona) -> dict[str, Any]:
         "grants": [grant_view(row) for row in persona.grants.select_related("granted_by")],
         "limits": limits_view(persona, PolicyBook([persona.pk], [], used=True)),
         "restrictions": [
-            restriction_view(row) for row in restrictions_page({"persona": persona.name})[:PAGE]
+            restriction_view(row)
+            for row in persona.restrictions.select_related("persona", "created_by").order_by("-pk")[:PAGE]
         ],
     }
 
@@ -86,8 +86,8 @@ class Personas(APIView):
 
     @extend_schema(**openapi.PERSONAS_LIST)
     def get(self, request: Request) -> Response:
-        acting(caller(request), "security.view_persona", PERSONAS)
-        rows = personas_page({"q": request.query_params.get("q", "")})
+        by = reading(caller(request), VIEW, PERSONAS)
+        rows = personas_page({"q": request.query_params.get("q", "")}, by)
         found, more = rows_page(rows.select_related("standing__tier").order_by("-pk"), request)
         return Response({"personas": [persona_short(row) for row in found], "next": more})
 
@@ -122,7 +122,7 @@ class PersonaDetail(APIView):
                 isolation_set(by=by, persona=persona, isolation=wanted["isolation"])
             if "tier" in wanted:
                 tier_set(by=by, persona=persona, tier=tier)
-        return Response(persona_view(persona_detail(name)))
+        return Response(persona_view(persona_seen(by, name)))
 
 
 def gone() -> HttpResponse:

@@ -16,9 +16,11 @@ from registry.personas.selectors import assignable_find
 from registry.policy.api import rows_page
 from registry.policy.named import time_read
 from registry.services import assignment_create, assignment_delete
+from security.acting import person_answering
 from security.policy.services import field_error
 from security.principals import caller
 from security.services import grant_create, grant_revoke
+from security.sharing.reach import about
 
 
 def assignment_view(row: Assignment) -> dict[str, Any]:
@@ -37,7 +39,11 @@ class Assignments(APIView):
 
     @extend_schema(**openapi.ASSIGNMENTS)
     def get(self, request: Request, name: str) -> Response:
-        rows = persona_seen(caller(request), name).assignments.order_by("-pk")
+        by = caller(request)
+        rows = persona_seen(by, name).assignments.order_by("-pk")
+        if name != by.persona:
+            rows = about(person_answering(by), rows, "registry.view_tool", tool="tool__name")
+            rows = about(person_answering(by), rows, "registry.view_package", package="package__name")
         found, more = rows_page(rows.select_related("tool", "package", "assigned_by"), request)
         return Response({"assignments": [assignment_view(row) for row in found], "next": more})
 
@@ -47,7 +53,8 @@ class Assignments(APIView):
         persona = persona_managed(by, name, "registry.add_assignment")
         body = body_read("assignment", request.data)
         ((kind, text),) = body.items()
-        target = assignable_find(text if kind == "tool" else f"package:{text}") if "\0" not in text else None
+        named = text if kind == "tool" else f"package:{text}"
+        target = assignable_find(named, person_answering(by)) if "\0" not in text else None
         if target is None:
             raise field_error(kind, f"There is no {kind} {text[:64]!r}.")
         made = assignment_create(by=by, persona=persona, **{kind: target})  # type: ignore[arg-type]

@@ -10,20 +10,23 @@ from core.errors import NotFound
 from registry.models import Assignment, Package, Tool
 from registry.selectors import ResolvedTool, call_decide, count_of, wishes_of
 from security.decisions import Decision
-from security.models import Grant, Persona, Token
+from security.models import Grant, Persona, Token, User
 from security.policy.selectors import PolicyBook
+from security.sharing.reach import within
 from security.tokens import principal_supposed, principals_supposed
 from toolhub_sdk.checks.problem import pointer as pointer_of
 
+VIEW, ASSIGN = "security.view_persona", "registry.add_assignment"
 
-def personas_page(filters: Mapping[str, str]) -> QuerySet[Persona]:
-    """Every persona, by name, with how many assignments, grants and valid tokens it has.
+
+def personas_page(filters: Mapping[str, str], by: User) -> QuerySet[Persona]:
+    """Every persona that the person sees, by name, with how many assignments, grants and valid tokens it has.
 
     Narrowed by `q` and `tokens` (`ending`: one of them ends within 7 days).
     """
     now = datetime.now(UTC)
     mine = OuterRef("pk")
-    rows = Persona.objects.annotate(
+    rows = within(by, Persona.objects.all(), VIEW).annotate(
         assignment_count=count_of(Assignment.objects.filter(persona=mine), "pk"),
         grant_count=count_of(
             Grant.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), persona=mine), "pk"
@@ -38,38 +41,41 @@ def personas_page(filters: Mapping[str, str]) -> QuerySet[Persona]:
     return rows.order_by("name")
 
 
-def tokens_ending(now: datetime, within: timedelta = timedelta(days=7)) -> QuerySet[Token]:
+def tokens_ending(now: datetime, soon: timedelta = timedelta(days=7)) -> QuerySet[Token]:
     """Valid tokens that end soon."""
-    return Token.objects.filter(revoked_at=None, expires_at__gt=now, expires_at__lte=now + within)
+    return Token.objects.filter(revoked_at=None, expires_at__gt=now, expires_at__lte=now + soon)
 
 
-def persona_detail(name: str) -> Persona:
-    """A persona, for a person. Raises NotFound."""
-    persona = Persona.objects.select_related("standing__tier").filter(name=name).first()
+def persona_detail(name: str, by: User, permission: str = VIEW) -> Persona:
+    """A persona on which the person holds the permission. Raises NotFound."""
+    rows = Persona.objects.select_related("standing__tier", "team").filter(name=name)
+    persona = within(by, rows, permission).first()
     if persona is None:
         raise NotFound(f"There is no persona {name[:64]!r}.")
     return persona
 
 
-def assignables(persona: Persona, text: str, count: int = 30) -> list[tuple[str, str]]:
-    """`(value, words)` of tools and packages that hold the text and are not assigned to the persona yet."""
+def assignables(persona: Persona, text: str, by: User, count: int = 30) -> list[tuple[str, str]]:
+    """`(value, words)` of what the person may assign, that holds the text and is not assigned yet."""
     text = text.strip().removeprefix("package:")
     mine = Assignment.objects.filter(persona=persona)
-    packages = Package.objects.filter(name__icontains=text, uninstalled_at=None).exclude(
+    packages = within(by, Package.objects.all(), ASSIGN)
+    packages = packages.filter(name__icontains=text, uninstalled_at=None).exclude(
         pk__in=mine.exclude(package=None).values("package")
     )
-    tools = Tool.objects.filter(name__icontains=text, active__isnull=False)
+    tools = within(by, Tool.objects.all(), ASSIGN).filter(name__icontains=text, active__isnull=False)
     tools = tools.exclude(pk__in=mine.exclude(tool=None).values("tool"))
     found = [(f"package:{row.name}", f"all tools of {row.title or row.name}") for row in packages[:count]]
     return [*found, *((row.name, f"tool, {row.category}") for row in tools[: count - len(found)])]
 
 
-def assignable_find(text: str) -> Tool | Package | None:
-    """What a person means by `echo` (a tool) or `package:toolhub-data`; None when there is no such thing."""
+def assignable_find(text: str, by: User) -> Tool | Package | None:
+    """What a person means by `echo` (a tool) or `package:toolhub-data`; None for what they may not assign."""
     text = text.strip()
     if text.startswith("package:"):
-        return Package.objects.filter(name=text.removeprefix("package:")).first()
-    return Tool.objects.filter(name=text).first()
+        rows = Package.objects.filter(name=text.removeprefix("package:"))
+        return within(by, rows, ASSIGN).first()
+    return within(by, Tool.objects.select_related("package"), ASSIGN).filter(name=text).first()
 
 
 def argument_pointers(tools: Iterable[Tool]) -> list[str]:
@@ -136,10 +142,14 @@ def _assigned_how(persona: Persona, tools: list[Tool]) -> dict[int, str]:
     return how
 
 
-def tool_callers(tool: Tool) -> QuerySet[Persona]:
-    """The personas that a tool is assigned to, by its name or with its package, by name."""
+def tool_callers(tool: Tool, by: User, permission: str = VIEW) -> QuerySet[Persona]:
+    """The personas that a tool is assigned to, by its name or with its package, by name.
+
+    Of them those on which the person holds the permission.
+    """
     rows = Assignment.objects.filter(Q(tool=tool) | Q(package=tool.package_id))
-    return Persona.objects.filter(pk__in=rows.values("persona")).order_by("name")
+    personas = Persona.objects.filter(pk__in=rows.values("persona")).order_by("name")
+    return within(by, personas, permission)
 
 
 def callers_of(tool: Tool, personas: Iterable[Persona]) -> list[Decided]:

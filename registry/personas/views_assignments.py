@@ -24,7 +24,11 @@ class AssignableOptions(ConsoleView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The options."""
-        return self.show({"options": assignables(persona_detail(name), request.GET.get("target", ""))})
+        person = person_of(request)
+        options = assignables(
+            persona_detail(name, person, self.permission), request.GET.get("target", ""), person
+        )
+        return self.show({"options": options})
 
 
 class AssignmentNew(PersonaFormView):
@@ -34,7 +38,7 @@ class AssignmentNew(PersonaFormView):
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Assigns, or shows what is wrong."""
-        persona = persona_detail(name)
+        persona = persona_detail(name, person_of(request), self.permission)
         form = AssignForm(request.POST, auto_id="assign_%s")
         target = form.attempt(lambda: self._assign(request, persona, form.cleaned_data["target"]))
         if target is None:
@@ -43,7 +47,7 @@ class AssignmentNew(PersonaFormView):
         return redirect(persona_url(name, "assignments"))
 
     def _assign(self, request: HttpRequest, persona: Persona, text: str) -> Tool | Package:
-        target = assignable_find(text)
+        target = assignable_find(text, person_of(request))
         if target is None:
             raise _at_target("There is no tool or package of this name.")
         tool = target if isinstance(target, Tool) else None
@@ -84,4 +88,5 @@ class AssignmentDelete(QuestionView):
 
     def _row(self, name: str, row: int) -> Assignment:
         rows = Assignment.objects.select_related("persona", "tool", "package")
-        return get_object_or_404(rows, pk=row, persona__name=name)
+        persona = persona_detail(name, person_of(self.request), self.permission)
+        return get_object_or_404(rows, pk=row, persona=persona)

@@ -19,7 +19,7 @@ class GrantNew(PersonaFormView):
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Grants, or shows what is wrong."""
-        persona = persona_detail(name)
+        persona = persona_detail(name, person_of(request), self.permission)
         form = GrantForm(request.POST, auto_id="grant_%s")
         grant = form.attempt(lambda: grant_create(by=person_of(request), persona=persona, **form.wishes()))
         if grant is None:
@@ -35,14 +35,14 @@ class GrantRevoke(QuestionView):
 
     def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The question."""
-        grant = get_object_or_404(persona_detail(name).grants, pk=row)
+        grant = get_object_or_404(persona_detail(name, person_of(request), self.permission).grants, pk=row)
         touched = ["The next call that needs it is refused.", f"It was granted for: {grant.reason}"]
         title = f"Revoke {grant.capability} from {name}?"
         return self.ask(Question(title, touched, "Revoke it", persona_url(name, "grants")))
 
     def post(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The act."""
-        grant = get_object_or_404(persona_detail(name).grants, pk=row)
+        grant = get_object_or_404(persona_detail(name, person_of(request), self.permission).grants, pk=row)
         grant_revoke(by=person_of(request), grant=grant)
         messages.success(request, f"{grant.capability} is revoked.")
         return redirect(persona_url(name, "grants"))

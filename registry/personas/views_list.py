@@ -28,7 +28,7 @@ class PersonasList(ListView[Persona]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Persona]:
         """Narrowed by `q`."""
-        return personas_page(params)
+        return personas_page(params, person_of(self.request))
 
 
 class PersonaNew(ConsoleView):

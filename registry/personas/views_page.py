@@ -17,7 +17,10 @@ from registry.policy.limits_view import limits_view
 from registry.selectors import tools_assigned
 from security.facts import Standing
 from security.models import Grant, Persona
+from security.people import person_of
 from security.policy.selectors import standing_of
+from security.sharing.perms import PermsOn
+from security.sharing.reach import about, within
 
 ROWS_SHOWN = 50
 
@@ -56,20 +59,26 @@ class PersonaPage(ConsoleView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The page."""
-        return self.show_persona(persona_detail(name))
+        return self.show_persona(persona_detail(name, person_of(request), self.permission))
 
     def show_persona(self, persona: Persona, came_back: ConsoleForm | None = None) -> HttpResponse:
         """The page; with a form that came back, status 422."""
         # Read once: the decisions below are made from the same rows.
         prefetch_related_objects([persona], Prefetch("grants", Grant.objects.select_related("granted_by")))
+        person = person_of(self.request)
         assignments = persona.assignments.select_related("tool", "package", "assigned_by").order_by("-id")
-        standing = standing_of(persona)
+        assignments = about(person, assignments, "registry.view_tool", tool="tool__name")
+        assignments = about(person, assignments, "registry.view_package", package="package__name")
+        standing, perms = standing_of(persona), PermsOn(person, persona)
+        tools = within(person, tools_assigned(persona.pk), "registry.view_tool")
         shown = list(assignments[:ROWS_SHOWN])
-        page = page_read(tools_assigned(persona.pk), self.request.GET, key="name", descending=False)
+        page = page_read(tools, self.request.GET, key="name", descending=False)
         book = book_for(persona, page.rows)
         return self.show(
             {
                 "persona": persona,
+                "perms": perms,
+                "sharing": perms.summary(),
                 "assignments": shown,
                 "assignment_count": len(shown) if len(shown) < ROWS_SHOWN else assignments.count(),
                 "grants": list(persona.grants.all())[:ROWS_SHOWN],

@@ -16,7 +16,7 @@ class SigningSecretNew(QuestionView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
-        persona = persona_detail(name)
+        persona = persona_detail(name, person_of(request), self.permission)
         touched = [f"What the hub sends on behalf of {name} is signed with it."]
         if has_signing_secret(persona.pk):
             touched.append("The one before signs beside it for 24 hours: change the receivers meanwhile.")
@@ -27,7 +27,7 @@ class SigningSecretNew(QuestionView):
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Makes it. The answer is never stored, neither here nor by the browser."""
-        persona = persona_detail(name)
+        persona = persona_detail(name, person_of(request), self.permission)
         text = signing_secret_create(by=person_of(request), persona=persona)
         self.template = "registry/signing_created.html"
         words = {"title": "A new signing secret", "what": "the signing secret"}

@@ -19,7 +19,7 @@ class PersonaSwitch(QuestionView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question, with what it touches."""
-        persona = persona_detail(name)
+        persona = persona_detail(name, person_of(request), self.permission)
         valid = sum(token.state == "valid" for token in persona.tokens.all())
         tools = tools_assigned(persona.pk).count()
         effect = "refused from the next call on" if persona.is_active else "answered again"
@@ -33,6 +33,8 @@ class PersonaSwitch(QuestionView):
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """The act: what the question asked, even when somebody else was faster."""
         on = switch_wanted(request)
-        persona_switch(by=person_of(request), persona=persona_detail(name), on=on)
+        persona_switch(
+            by=person_of(request), persona=persona_detail(name, person_of(request), self.permission), on=on
+        )
         messages.success(request, f"{name} is switched {'on' if on else 'off'}.")
         return redirect("persona", name=name)

@@ -32,7 +32,7 @@ class TokenNew(PersonaFormView):
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Makes it, or shows what is wrong."""
-        persona = persona_detail(name)
+        persona = persona_detail(name, person_of(request), self.permission)
         form = TokenForm(request.POST, auto_id="token_%s")
         made = form.attempt(lambda: token_create(by=person_of(request), persona=persona, **form.cleaned_data))
         if made is None:
@@ -55,7 +55,7 @@ class TokenRotate(QuestionView):
 
     def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The question."""
-        token = get_object_or_404(persona_detail(name).tokens, pk=row)
+        token = get_object_or_404(persona_detail(name, person_of(request), self.permission).tokens, pk=row)
         touched = [
             f"A new token for {token.name}; you will be responsible for it.",
             "The one before goes on for 24 hours: change the agents meanwhile.",
@@ -65,7 +65,7 @@ class TokenRotate(QuestionView):
 
     def post(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The act."""
-        persona = persona_detail(name)
+        persona = persona_detail(name, person_of(request), self.permission)
         token = get_object_or_404(persona.tokens.select_related("persona"), pk=row)
         return _shown_once(self, persona, *token_rotate(by=person_of(request), token=token))
 
@@ -77,7 +77,10 @@ class TokenRevoke(QuestionView):
 
     def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The question."""
-        token = get_object_or_404(persona_detail(name).tokens.select_related("responsible"), pk=row)
+        token = get_object_or_404(
+            persona_detail(name, person_of(request), self.permission).tokens.select_related("responsible"),
+            pk=row,
+        )
         touched = [
             f"Used for {token.name}; {token.responsible.get_username()} is responsible for it.",
             "The next call with it is refused; this cannot be undone.",
@@ -87,7 +90,7 @@ class TokenRevoke(QuestionView):
 
     def post(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The act."""
-        token = get_object_or_404(persona_detail(name).tokens, pk=row)
+        token = get_object_or_404(persona_detail(name, person_of(request), self.permission).tokens, pk=row)
         token_revoke(by=person_of(request), token=token)
         messages.success(request, f"The token {token.prefix}… is revoked.")
         return redirect(persona_url(name, "tokens"))

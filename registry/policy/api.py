@@ -13,7 +13,7 @@ from core.errors import InvalidRequest
 from registry.bodies import body_check
 from registry.policy import openapi
 from registry.policy.named import persona_named, time_read, tool_named
-from security.acting import PERSONAS, acting
+from security.acting import PERSONAS, reading
 from security.policy.models import Restriction
 from security.policy.selectors import restriction_detail, restrictions_page
 from security.policy.services import pause_begin, restriction_create, restriction_lift
@@ -54,13 +54,13 @@ class Restrictions(APIView):
 
     @extend_schema(**openapi.LIST)
     def get(self, request: Request) -> Response:
-        acting(caller(request), "policy.view_restriction", PERSONAS)
-        rows, more = rows_page(restrictions_page(request.query_params), request)
+        by = reading(caller(request), "policy.view_restriction", PERSONAS)
+        rows, more = rows_page(restrictions_page(request.query_params, by), request)
         return Response({"restrictions": [restriction_view(row) for row in rows], "next": more})
 
     @extend_schema(**openapi.CREATE)
     def post(self, request: Request) -> Response:
-        wishes = _wishes(openapi.RESTRICTION_VALIDATOR, request.data)
+        wishes = _wishes(openapi.RESTRICTION_VALIDATOR, request)
         return Response(restriction_view(restriction_create(by=caller(request), **wishes)), status=201)
 
 
@@ -69,17 +69,19 @@ class Pauses(APIView):
 
     @extend_schema(**openapi.PAUSE)
     def post(self, request: Request) -> Response:
-        wishes = _wishes(openapi.PAUSE_VALIDATOR, request.data)
+        wishes = _wishes(openapi.PAUSE_VALIDATOR, request)
         return Response(restriction_view(pause_begin(by=caller(request), **wishes)), status=201)
 
 
-def _wishes(validator: Any, body: Any) -> dict[str, Any]:
-    """What the services take. Raises ToolHubError (422) with pointers."""
+def _wishes(validator: Any, request: Request) -> dict[str, Any]:
+    """What the services take. Raises ToolHubError (422) with pointers, Denied."""
+    body: Any = request.data
     body_check(validator, body)
+    by = reading(caller(request), "policy.add_restriction", PERSONAS)
     return {
         **body,
-        "persona": persona_named(body.get("persona", "")),
-        "tool": tool_named(body.get("tool", "")),
+        "persona": persona_named(body.get("persona", ""), by),
+        "tool": tool_named(body.get("tool", ""), by),
         "expires_at": time_read(body.get("expires_at")),
     }
 
@@ -89,6 +91,6 @@ class RestrictionDetail(APIView):
 
     @extend_schema(**openapi.LIFT)
     def delete(self, request: Request, pk: int) -> HttpResponse:
-        acting(caller(request), "policy.delete_restriction", PERSONAS)
-        restriction_lift(by=caller(request), restriction=restriction_detail(pk))
+        by = reading(caller(request), "policy.delete_restriction", PERSONAS)
+        restriction_lift(by=caller(request), restriction=restriction_detail(pk, by))
         return HttpResponse(status=204)

@@ -14,7 +14,7 @@ from registry.policy.limits_view import limit_view
 from registry.policy.named import persona_named, tier_named, tool_named
 from registry.policy.openapi import AFTER, ERRORS, LIMIT, MANAGES, NAME, READ_ERRORS, form, page_of
 from registry.schemas import validator_build
-from security.acting import PERSONAS, acting
+from security.acting import PERSONAS, reading
 from security.policy.limits import AMOUNT_MAX, WINDOW_MAX, limit_create, limit_delete
 from security.policy.models import Limit
 from security.policy.selectors import limit_detail, limits_page
@@ -72,20 +72,21 @@ class Limits(APIView):
 
     @extend_schema(**_LIST)
     def get(self, request: Request) -> Response:
-        acting(caller(request), "policy.view_limit", PERSONAS)
-        rows, more = rows_page(limits_page(request.query_params), request)
+        by = reading(caller(request), "policy.view_limit", PERSONAS)
+        rows, more = rows_page(limits_page(request.query_params, by), request)
         return Response({"limits": [limit_view(row) for row in rows], "next": more})
 
     @extend_schema(**_CREATE)
     def post(self, request: Request) -> Response:
         body: Any = request.data
         body_check(_VALIDATOR, body)
+        by = reading(caller(request), "policy.add_limit", PERSONAS)
         wishes = {
             "measure": "calls",
             **body,
-            "persona": persona_named(body.get("persona", "")),
+            "persona": persona_named(body.get("persona", ""), by),
             "tier": tier_named(body.get("tier", "")),
-            "tool": tool_named(body.get("tool", "")),
+            "tool": tool_named(body.get("tool", ""), by),
         }
         return Response(limit_view(limit_create(by=caller(request), **wishes)), status=201)
 
@@ -95,6 +96,6 @@ class LimitDetail(APIView):
 
     @extend_schema(**_DELETE)
     def delete(self, request: Request, pk: int) -> HttpResponse:
-        acting(caller(request), "policy.delete_limit", PERSONAS)
-        limit_delete(by=caller(request), limit=limit_detail(pk))
+        by = reading(caller(request), "policy.delete_limit", PERSONAS)
+        limit_delete(by=caller(request), limit=limit_detail(pk, by))
         return HttpResponse(status=204)

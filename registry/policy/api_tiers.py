@@ -13,7 +13,7 @@ from registry.bodies import body_check
 from registry.policy import openapi_tiers as openapi
 from registry.policy.api import rows_page
 from registry.policy.named import flag_named, tool_named
-from security.acting import PERSONAS, acting
+from security.acting import PERSONAS, acting, reading
 from security.policy.models import Flag, Tier
 from security.policy.selectors import flag_detail, flags_page, tier_detail, tiers_page
 from security.policy.tiers import (
@@ -91,8 +91,8 @@ class Flags(APIView):
 
     @extend_schema(**openapi.FLAGS)
     def get(self, request: Request) -> Response:
-        acting(caller(request), "policy.view_flag", PERSONAS)
-        rows, more = rows_page(flags_page({}).order_by("-pk"), request)
+        by = reading(caller(request), "policy.view_flag", PERSONAS)
+        rows, more = rows_page(flags_page({}, by).order_by("-pk"), request)
         return Response({"flags": [flag_view(row) for row in rows], "next": more})
 
     @extend_schema(**openapi.FLAG_CREATE)
@@ -125,7 +125,8 @@ class ToolFlag(APIView):
         acting(caller(request), "policy.change_flag", PERSONAS)
         body = _body("tool_flag", request.data)
         flag = flag_named(body["flag"] or "")
-        flag_require(by=caller(request), tool=tool_named(name), flag=flag)
+        tool = tool_named(name, reading(caller(request), "policy.change_flag", PERSONAS))
+        flag_require(by=caller(request), tool=tool, flag=flag)
         return Response({"flag": flag.name if flag else None})
 
 

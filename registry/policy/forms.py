@@ -8,6 +8,7 @@ from django.urls import reverse
 from core.errors import ToolHubError
 from core.forms import ConsoleForm
 from registry.policy.named import persona_named, tier_named, tool_named
+from security.models import User
 from security.policy.catalogue import RISKS
 from security.policy.limits import AMOUNT_MAX, WINDOW_MAX
 from security.policy.models import Tier
@@ -37,13 +38,13 @@ class PickingForm(ConsoleForm):
                 "hx-target": f"#{name}-options",
             }
 
-    def wishes(self) -> dict[str, Any]:
-        """What the services take. Raises InvalidRequest for a persona or tool that does not exist."""
+    def wishes(self, by: User) -> dict[str, Any]:
+        """What the services take. Raises InvalidRequest for what the person does not see."""
         given = dict(self.cleaned_data)
         if "persona" in given:
-            given["persona"] = persona_named(given["persona"])
+            given["persona"] = persona_named(given["persona"], by)
         if "tool" in given:
-            given["tool"] = tool_named(given["tool"])
+            given["tool"] = tool_named(given["tool"], by)
         return given
 
 
@@ -130,9 +131,9 @@ class LimitForm(PickingForm):
         help_text="1 is a second, 60 a minute, 86400 a day. The window begins with its first call.",
     )
 
-    def wishes(self) -> dict[str, Any]:
+    def wishes(self, by: User) -> dict[str, Any]:
         """What the service takes."""
-        given = super().wishes()
+        given = super().wishes(by)
         return {**given, "tier": tier_named(given["tier"])}
 
 

@@ -5,26 +5,35 @@ from datetime import datetime
 from django.utils.dateparse import parse_datetime
 
 from registry.models import Tool
-from security.models import Persona
+from security.models import Persona, User
 from security.policy.models import Flag, Tier
 from security.policy.services import field_error
+from security.sharing.reach import within
 
 
-def persona_named(text: str, field: str = "persona") -> Persona | None:
-    """The persona, or None for an empty text. Raises InvalidRequest for one that does not exist."""
+def persona_named(text: str, by: User, field: str = "persona") -> Persona | None:
+    """The persona, or None for an empty text. Raises InvalidRequest for one that the person does not see."""
     text = text.strip()
     if not text:
         return None
-    found = Persona.objects.filter(name=text).first() if "\0" not in text else None
+    found = (
+        within(by, Persona.objects.filter(name=text), "security.view_persona").first()
+        if "\0" not in text
+        else None
+    )
     if found is None:
         raise field_error(field, f"There is no persona {text[:64]!r}.")
     return found
 
 
-def tool_named(text: str, field: str = "tool") -> str:
-    """The tool's name, or an empty text. Raises InvalidRequest: a rule for a mistyped name holds nothing."""
+def tool_named(text: str, by: User, field: str = "tool") -> str:
+    """The tool's name, or an empty text. Raises InvalidRequest for one that the person does not see.
+
+    A rule for a mistyped name would hold nothing.
+    """
     text = text.strip()
-    if text and ("\0" in text or not Tool.objects.filter(name=text).exists()):
+    rows = Tool.objects.filter(name=text)
+    if text and ("\0" in text or not within(by, rows, "registry.view_tool").exists()):
         raise field_error(field, f"There is no tool {text[:64]!r}.")
     return text
 

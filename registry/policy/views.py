@@ -36,7 +36,7 @@ class PolicyList(ListView[Restriction]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Restriction]:
         """Narrowed by all of them."""
-        return restrictions_page(params)
+        return restrictions_page(params, person_of(self.request))
 
     def more(self, page: Page[Restriction]) -> dict[str, Any]:
         """The kinds to choose from, and the pauses of the whole hub."""
@@ -59,7 +59,7 @@ class _PolicyNew(ConsoleView):
     def post(self, request: HttpRequest) -> HttpResponse:
         """Makes it, or shows what is wrong."""
         form = self.form(request.POST)
-        made = form.attempt(lambda: self.make(form.wishes()))
+        made = form.attempt(lambda: self.make(form.wishes(person_of(request))))
         if made is None:
             return self.show({"form": form, **self.words}, status=422)
         messages.success(request, self.words["made"])
@@ -109,7 +109,7 @@ class RestrictionLift(QuestionView):
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
-        one = restriction_detail(row)
+        one = restriction_detail(row, person_of(request))
         what = "End the pause of" if one.is_pause else "Lift the restriction of"
         touched = [
             "Calls are decided without it from the next one on.",
@@ -120,7 +120,7 @@ class RestrictionLift(QuestionView):
 
     def post(self, request: HttpRequest, row: int) -> HttpResponse:
         """The act."""
-        one = restriction_detail(row)
+        one = restriction_detail(row, person_of(request))
         restriction_lift(by=person_of(request), restriction=one)
         messages.success(request, "The pause is over." if one.is_pause else "The restriction is lifted.")
         return redirect("policy")
@@ -133,7 +133,7 @@ class StandingChange(PersonaFormView):
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Changes it, or shows what is wrong."""
-        persona = persona_detail(name)
+        persona = persona_detail(name, person_of(request), self.permission)
         form = StandingForm(request.POST, auto_id="standing_%s")
 
         def change() -> bool:

@@ -17,6 +17,7 @@ from security.people import person_of
 from security.policy.catalogue import RISKS, capability_describe, grants_that_hold
 from security.policy.models import Capability
 from security.policy.selectors import capabilities_known, capabilities_page, capability_detail
+from security.sharing.reach import about
 
 SHOWN, OPTIONS = 50, 30
 
@@ -77,14 +78,17 @@ class CapabilityPage(ConsoleView):
         return redirect("capability", row=row)
 
     def _show(self, one: Capability, form: CapabilityForm, *, status: int = 200) -> HttpResponse:
+        person = person_of(self.request)
         tools = Tool.objects.filter(active__required_capabilities__contains=one.name).select_related("active")
+        tools = about(person, tools, self.permission, tool="name")
+        grants = about(person, grants_that_hold(holders(one.name)), self.permission, persona="persona")
         needing = [tool for tool in tools.order_by("name")[: 2 * SHOWN] if _needs(tool, one.name)]
         return self.show(
             {
                 "capability": one,
                 "form": form,
                 "tools": needing[:SHOWN],
-                "grants": grants_that_hold(holders(one.name))[:SHOWN],
+                "grants": grants[:SHOWN],
             },
             status=status,
         )

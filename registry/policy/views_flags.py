@@ -15,7 +15,7 @@ from core.questions import Question, QuestionView
 from registry.policy.forms import FlagForm, FlagStateForm, FlagToolForm
 from security.people import person_of
 from security.policy.models import Flag, Tier
-from security.policy.selectors import flag_detail, flags_page
+from security.policy.selectors import flag_detail, flagged_tools, flags_page
 from security.policy.tiers import flag_create, flag_delete, flag_require, flag_switch, flag_users
 
 
@@ -29,7 +29,7 @@ class FlagsList(ListView[Flag]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Flag]:
         """Narrowed by `q`."""
-        return flags_page(params)
+        return flags_page(params, person_of(self.request))
 
 
 class FlagNew(ConsoleView):
@@ -89,11 +89,12 @@ class FlagPage(ConsoleView):
         status: int = 200,
     ) -> HttpResponse:
         """The page; with a form that came back, status 422."""
+        tools = flagged_tools(person_of(self.request)).filter(flag=flag)
         context = {
             "flag": flag,
             "form": form or FlagStateForm(initial={"state": flag.state}),
             "tool_form": tool_form or FlagToolForm(),
-            "tools": list(flag.tools.values_list("tool", flat=True)),
+            "tools": list(tools.values_list("tool", flat=True)),
             "tiers": [tier.name for tier in Tier.objects.all() if flag.name in tier.flags],
         }
         return self.show(context, status=status)
@@ -114,7 +115,7 @@ class FlagTools(FlagPage):
         wanted = None if "away" in request.POST else flag
 
         def require() -> str:
-            tool: str = form.wishes()["tool"]
+            tool: str = form.wishes(person_of(request))["tool"]
             flag_require(by=person_of(request), tool=tool, flag=wanted)
             return tool
 
@@ -134,11 +135,13 @@ class FlagDelete(QuestionView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
-        tools, tiers = flag_users(flag_detail(name))
+        flag = flag_detail(name)
+        tools, tiers = flag_users(flag)
+        seen = set(flagged_tools(person_of(request)).filter(flag=flag).values_list("tool", flat=True))
         back = reverse("flag", args=[name])
         if tools or tiers:
             first = [
-                *(f"{tool} needs it." for tool in tools),
+                *(f"{tool if tool in seen else 'A tool of another team'} needs it." for tool in tools),
                 *(f"The tier {tier} has it." for tier in tiers),
             ]
             return self.ask(Question(f"The flag {name} is in use", first, "", back, leave="Back"))

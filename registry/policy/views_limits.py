@@ -30,7 +30,7 @@ class LimitsList(ListView[Limit]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Limit]:
         """Narrowed by all of them."""
-        return limits_page(params)
+        return limits_page(params, person_of(self.request))
 
     def more(self, page: Page[Limit]) -> dict[str, Any]:
         """The rows with their amounts in words."""
@@ -56,7 +56,7 @@ class LimitNew(ConsoleView):
     def post(self, request: HttpRequest) -> HttpResponse:
         """Makes it, or shows what is wrong."""
         form = LimitForm(request.POST)
-        row = form.attempt(lambda: limit_create(by=person_of(request), **form.wishes()))
+        row = form.attempt(lambda: limit_create(by=person_of(request), **form.wishes(person_of(request))))
         if row is None:
             return self.show({"form": form, **self.words}, status=422)
         messages.success(request, "The limit holds from the next call on.")
@@ -70,7 +70,7 @@ class LimitDelete(QuestionView):
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
-        fact = limit_fact(limit_detail(row))
+        fact = limit_fact(limit_detail(row, person_of(request)))
         touched = [f"Calls {fact.of} are no longer counted by it.", "What was counted is forgotten."]
         return self.ask(
             Question(f"Delete the limit of {limit_words(fact)}?", touched, "Delete it", reverse("limits"))
@@ -78,6 +78,6 @@ class LimitDelete(QuestionView):
 
     def post(self, request: HttpRequest, row: int) -> HttpResponse:
         """The act."""
-        limit_delete(by=person_of(request), limit=limit_detail(row))
+        limit_delete(by=person_of(request), limit=limit_detail(row, person_of(request)))
         messages.success(request, "The limit is gone.")
         return redirect("limits")

@@ -12,9 +12,11 @@ from core.pages import Page
 from security.decisions import decide
 from security.facts import CallFacts
 from security.models import Persona
+from security.people import person_of
 from security.policy.models import Capability
 from security.policy.selectors import PolicyBook, capabilities_known
 from security.principals import PersonaPrincipal
+from security.sharing.reach import about
 from security.tokens import principals_supposed
 
 COLUMNS = 10
@@ -40,7 +42,7 @@ class Matrix(ListView[Persona]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Persona]:
         """Personas, narrowed by `q`."""
-        rows = Persona.objects.order_by("name")
+        rows = about(person_of(self.request), Persona.objects.order_by("name"), self.permission, persona="pk")
         return rows.filter(name__icontains=params["q"].strip()) if params.get("q") else rows
 
     def more(self, page: Page[Persona]) -> dict[str, Any]:

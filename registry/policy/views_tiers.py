@@ -19,6 +19,7 @@ from security.people import person_of
 from security.policy.models import Tier
 from security.policy.selectors import tier_detail, tiers_page
 from security.policy.tiers import tier_change, tier_create, tier_delete
+from security.sharing.reach import about
 
 PERSONAS_SHOWN = 50
 
@@ -96,6 +97,7 @@ class TierPage(ConsoleView):
 
     def _show(self, tier: Tier, form: TierForm, *, status: int = 200) -> HttpResponse:
         personas = Persona.objects.filter(standing__tier=tier).order_by("name")
+        personas = about(person_of(self.request), personas, self.permission, persona="pk")
         context = {"tier": tier, "form": form, "personas": list(personas[:PERSONAS_SHOWN])}
         return self.show(context, status=status)
 

@@ -15,7 +15,7 @@ def release_activate(*, by: By, release: Release) -> Release:
     A tool of the package that the release does not have is not offered any more, and comes back with a
     release that has it. Raises Denied, and Conflict for a release that was withdrawn.
     """
-    actor = acting(by, "registry.change_release")
+    actor = acting(by, "registry.change_release", on=[release.package])
     with transaction.atomic():
         package = Package.objects.select_for_update().get(pk=release.package_id)
         before = package.active

@@ -1,13 +1,14 @@
 """Who feels it when a package changes. Upper layers add what they know: runs and schedules."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Q
 
 from registry.models import Package
-from security.models import Persona
+from security.models import Persona, User
+from security.sharing.reach import kept_from
 
 SHOWN = 50
 
@@ -35,9 +36,18 @@ class Affected:
         """`{kind: [names]}` of what there is."""
         return {need.kind: list(need.names) for need in self.needs if need.names}
 
-    def in_words(self) -> list[str]:
-        """One sentence per kind."""
-        return [f"Affected {need.kind}: {', '.join(need.names)}." for need in self.needs if need.names]
+    def told(self, by: User) -> "Affected":
+        """As a person is told it: how many, without names, where teams keep some objects from them."""
+        if not kept_from(by):
+            return self
+        return Affected(
+            tuple(replace(need, names=(str(len(need.names)),)) for need in self.needs if need.names)
+        )
+
+    def in_words(self, by: User | None = None) -> list[str]:
+        """One sentence per kind, for a person, or for an operator at the machine."""
+        needs = (self.told(by) if by else self).needs
+        return [f"Affected {need.kind}: {', '.join(need.names)}." for need in needs if need.names]
 
 
 Look = Callable[[Package], Need]

@@ -29,7 +29,7 @@ from registry.releases.selectors import (
 from registry.releases.uninstall import package_uninstall
 from registry.schemas import validator_build
 from registry.selectors import tool_detail
-from security.acting import acting
+from security.acting import person_answering, reading
 from security.principals import caller
 
 VIEW = "registry.view_package"
@@ -65,11 +65,18 @@ def release_view(release: Release, state: str, reason: str, active_id: int | Non
     }
 
 
-def _release_now(pk: int) -> dict[str, Any]:
-    release = release_get(pk)
+def _release_now(release: Release) -> dict[str, Any]:
     states = set(release.tool_versions.values_list("state", "state_reason"))
     state, reason = states.pop() if len(states) == 1 else ("quarantined", "")
     return release_view(release, state, reason, release.package.active_id)
+
+
+def _package(request: Request, name: str) -> Package:
+    return package_get(name, reading(caller(request), VIEW))
+
+
+def _release(request: Request, pk: int) -> Release:
+    return release_get(pk, reading(caller(request), VIEW))
 
 
 class Packages(APIView):
@@ -77,12 +84,12 @@ class Packages(APIView):
 
     @extend_schema(**openapi.LIST)
     def get(self, request: Request) -> Response:
-        acting(caller(request), VIEW)
+        by = reading(caller(request), VIEW)
         after = request.query_params.get("after", "")
         if "\0" in after:
             message = "after must be the `next` of the page before."
             raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}])
-        rows = packages_page(request.query_params).filter(name__gt=after)
+        rows = packages_page(request.query_params, by).filter(name__gt=after)
         found = list(rows[: PAGE + 1])
         return Response(
             {
@@ -97,8 +104,7 @@ class PackageDetail(APIView):
 
     @extend_schema(**openapi.READ)
     def get(self, request: Request, name: str) -> Response:
-        acting(caller(request), VIEW)
-        package = package_get(name)
+        package = _package(request, name)
         rows = releases_of(package)
         for row in rows:
             row["release"].package = package
@@ -113,8 +119,7 @@ class PackageDetail(APIView):
     @extend_schema(**openapi.UNINSTALL)
     def delete(self, request: Request, name: str) -> Response:
         force = request.query_params.get("force", "false").lower() in {"true", "1", "yes"}
-        acting(caller(request), VIEW)
-        package_uninstall(by=caller(request), package=package_get(name), force=force)
+        package_uninstall(by=caller(request), package=_package(request, name), force=force)
         return Response(status=204)
 
 
@@ -123,8 +128,8 @@ class PackageDependencies(APIView):
 
     @extend_schema(**openapi.DEPENDENCIES)
     def get(self, request: Request, name: str) -> Response:
-        acting(caller(request), VIEW)
-        return Response(dependencies_graph(package_get(name)))
+        package = _package(request, name)
+        return Response(dependencies_graph(package, person_answering(caller(request))))
 
 
 class PackageCompare(APIView):
@@ -132,8 +137,7 @@ class PackageCompare(APIView):
 
     @extend_schema(**openapi.COMPARE)
     def get(self, request: Request, name: str) -> Response:
-        acting(caller(request), VIEW)
-        package = package_get(name)
+        package = _package(request, name)
         before = release_named(package, request.query_params.get("from", ""))
         after = release_named(package, request.query_params.get("to", ""))
         changes = releases_compare(before.manifest, after.manifest)
@@ -145,8 +149,8 @@ class ReleaseDetail(APIView):
 
     @extend_schema(**openapi.RELEASE_READ)
     def get(self, request: Request, pk: int) -> Response:
-        acting(caller(request), VIEW)
-        return Response({**_release_now(pk), "manifest": release_get(pk).manifest})
+        release = _release(request, pk)
+        return Response({**_release_now(release), "manifest": release.manifest})
 
 
 class ReleasePackage(APIView):
@@ -154,8 +158,7 @@ class ReleasePackage(APIView):
 
     @extend_schema(**openapi.DOWNLOAD)
     def get(self, request: Request, pk: int) -> HttpResponse:
-        acting(caller(request), VIEW)
-        release = release_get(pk)
+        release = _release(request, pk)
         response = HttpResponse(release_zip(release), content_type="application/zip")
         name = f"{release.package.name}-{release.version}.zip"
         response["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -163,9 +166,8 @@ class ReleasePackage(APIView):
 
 
 def _act(request: Request, pk: int, change: Callable[[Release], object]) -> Response:
-    acting(caller(request), VIEW)
-    change(release_get(pk))
-    return Response(_release_now(pk))
+    change(_release(request, pk))
+    return Response(_release_now(_release(request, pk)))
 
 
 class ReleaseActivate(APIView):
@@ -212,7 +214,5 @@ class ToolOverlay(APIView):
     @extend_schema(**openapi.EDIT)
     def put(self, request: Request, name: str) -> Response:
         body_check(_OVERLAY, request.data)
-        acting(caller(request), VIEW)
-        return Response(
-            tool_overlay_edit(by=caller(request), tool=tool_detail(name), overlay=request.data).overlay
-        )
+        tool = tool_detail(name, reading(caller(request), VIEW))
+        return Response(tool_overlay_edit(by=caller(request), tool=tool, overlay=request.data).overlay)

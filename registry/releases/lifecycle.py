@@ -33,7 +33,7 @@ def release_restore(*, by: By, release: Release) -> None:
 
 
 def _set(by: By, release: Release, state: VersionState, kind: str, reason: str) -> None:
-    actor = acting(by, CHANGE)
+    actor = acting(by, CHANGE, on=[release.package])
     reason = " ".join(reason.split())
     if state is not VersionState.ACTIVE and not 1 <= len(reason) <= REASON_MAX:
         message = f"Say why, in at most {REASON_MAX} characters: callers read it."

@@ -21,7 +21,7 @@ TAGS_MAX, TAG_MAX = 20, 40
 
 def tool_overlay_edit(*, by: By, tool: Tool, overlay: Mapping[str, Any]) -> Tool:
     """Replaces the overlay; an empty member falls back to the release's. Raises Denied, InvalidRequest."""
-    actor = acting(by, "registry.change_tool")
+    actor = acting(by, "registry.change_tool", on=[tool])
     kept = {name: value for name, value in _checked(overlay).items() if value}
     with transaction.atomic():
         row = Tool.objects.select_for_update(of=("self",)).select_related("active").get(pk=tool.pk)

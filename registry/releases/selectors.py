@@ -8,11 +8,19 @@ from django.db.models import OuterRef, Q, QuerySet
 from core.errors import NotFound
 from registry.models import Archive, Package, Release, Tool, ToolVersion, VersionState
 from registry.selectors import count_of
+from security.models import User
+from security.sharing.reach import about, within
+
+VIEW = "registry.view_package"
 
 
-def packages_page(params: Mapping[str, str]) -> QuerySet[Package]:
-    """Every package by name, with its release in use and `tool_count`; narrowed by `q` and `state`."""
+def packages_page(params: Mapping[str, str], by: User) -> QuerySet[Package]:
+    """Every package that the person sees, by name, with its release in use and `tool_count`.
+
+    Narrowed by `q` and `state`.
+    """
     rows = Package.objects.select_related("active").defer("active__manifest", "active__lock").order_by("name")
+    rows = within(by, rows, VIEW)
     in_use = Tool.objects.filter(package=OuterRef("pk"), active__isnull=False)
     rows = rows.annotate(tool_count=count_of(in_use, "pk"))
     if params.get("state") == "removed":
@@ -27,17 +35,27 @@ def packages_page(params: Mapping[str, str]) -> QuerySet[Package]:
     return rows
 
 
-def package_get(name: str) -> Package:
-    """Raises NotFound."""
+def package_get(name: str, by: User, permission: str = VIEW) -> Package:
+    """A package on which the person holds the permission. Raises NotFound."""
+    rows = Package.objects.select_related("active", "team").filter(name=name)
+    found = within(by, rows, permission).first()
+    if found is None:
+        raise NotFound(f"There is no package {name[:64]!r}.")
+    return found
+
+
+def package_named(name: str) -> Package:
+    """A package, for an operator at the machine. Raises NotFound."""
     found = Package.objects.select_related("active").filter(name=name).first()
     if found is None:
         raise NotFound(f"There is no package {name[:64]!r}.")
     return found
 
 
-def release_get(pk: int) -> Release:
-    """Raises NotFound."""
-    found = Release.objects.select_related("package__active").filter(pk=pk).first()
+def release_get(pk: int, by: User) -> Release:
+    """A release of a package that the person sees. Raises NotFound."""
+    rows = Release.objects.select_related("package__active").filter(pk=pk)
+    found = about(by, rows, VIEW, package="package__name").first()
     if found is None:
         raise NotFound("There is no such release.")
     return found
@@ -76,9 +94,10 @@ def releases_of(package: Package, count: int = 50) -> list[dict[str, Any]]:
     return rows
 
 
-def package_tools(package: Package, count: int = 200) -> list[Tool]:
-    """Its tools by name, with their active versions."""
-    return list(package.tools.select_related("active").defer("active__definition").order_by("name")[:count])
+def package_tools(package: Package, by: User, count: int = 200) -> list[Tool]:
+    """Its tools that the person sees, by name, with their active versions."""
+    rows = within(by, package.tools.select_related("active"), "registry.view_tool")
+    return list(rows.defer("active__definition").order_by("name")[:count])
 
 
 def release_zip(release: Release) -> bytes:
@@ -89,8 +108,11 @@ def release_zip(release: Release) -> bytes:
     return bytes(archive.content)
 
 
-def dependencies_graph(package: Package) -> dict[str, Any]:
-    """`{nodes, edges}`: the tools that this package's release in use asks for, and what these ask for."""
+def dependencies_graph(package: Package, by: User) -> dict[str, Any]:
+    """`{nodes, edges}`: the tools that this package's release in use asks for, and what these ask for.
+
+    A package that the person does not see is left out: an edge to it says `""`, as to one that is not there.
+    """
     nodes: dict[str, dict[str, Any]] = {}
     edges: list[dict[str, str]] = []
     pending = [package]
@@ -103,7 +125,9 @@ def dependencies_graph(package: Package) -> dict[str, Any]:
         needed = (active.manifest if active else {}).get("dependencies", {}).get("tools", {})
         found = {
             tool.name: tool
-            for tool in Tool.objects.filter(name__in=list(needed)).select_related("package__active", "active")
+            for tool in within(
+                by, Tool.objects.filter(name__in=list(needed)), "registry.view_tool"
+            ).select_related("package__active", "active")
         }
         for tool, spec in sorted(needed.items()):
             known = found.get(tool)

@@ -6,12 +6,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.ledger import Entry, record
+from core.actors import Actor
 from core.errors import NotFound, ToolHubError
 from registry.config.schema import scope_of
 from registry.models import Archive, Assignment, Package, Release, Tool, ToolVersion, VersionState
 from registry.releases.affected import Affected, affected_by
 from registry.store import release_folder_remove
-from security.acting import By, acting
+from security.acting import By, acting, person_answering
 from security.vault import secret_remove
 
 REASON = "The package is uninstalled."
@@ -23,7 +24,7 @@ def package_uninstall(*, by: By, package: Package, force: bool = False) -> Affec
     Raises Denied, NotFound, and ToolHubError IN_USE while schedules, other packages or open runs need it,
     unless `force`.
     """
-    actor = acting(by, "registry.delete_package")
+    actor = acting(by, "registry.delete_package", on=[package])
     with transaction.atomic():
         row = Package.objects.select_for_update().get(pk=package.pk)
         if row.uninstalled_at is not None:
@@ -32,8 +33,9 @@ def package_uninstall(*, by: By, package: Package, force: bool = False) -> Affec
             raise ToolHubError(f"{row.name} is a part of the hub.", code="IN_USE")
         affected = affected_by(row)
         if affected.blocks and not force:
+            told = affected if isinstance(by, Actor) else affected.told(person_answering(by))
             raise ToolHubError(
-                f"{row.name} is still needed.", code="IN_USE", data={"needed_by": affected.as_dict()}
+                f"{row.name} is still needed.", code="IN_USE", data={"needed_by": told.as_dict()}
             )
         digests = list(row.releases.values_list("digest", flat=True))
         Tool.objects.filter(package=row).update(active=None)

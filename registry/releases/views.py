@@ -34,6 +34,7 @@ from registry.releases.uninstall import package_uninstall
 from registry.rules.reading import stranded_words
 from security.models import User
 from security.people import person_of
+from security.sharing.perms import PermsOn
 
 
 class PackagesList(ListView[Package]):
@@ -48,7 +49,7 @@ class PackagesList(ListView[Package]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Package]:
         """Narrowed by `q` and `state`."""
-        return packages_page(params)
+        return packages_page(params, person_of(self.request))
 
     def more(self, page: Any) -> dict[str, Any]:
         """The states to choose from."""
@@ -63,19 +64,22 @@ class PackagePage(ConsoleView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The page."""
-        package = package_get(name)
+        package = package_get(name, person_of(request), self.permission)
+        perms = PermsOn(person_of(request), package)
         active = package.active
         builtin = package.releases.filter(runner="builtin").exists()
         settings = settings_shown(package)
         return self.show(
             {
                 "package": package,
+                "perms": perms,
+                "sharing": perms.summary(),
                 "active": active,
                 "builtin": builtin,
                 "settings": settings,
                 "unset": [one.name for one in settings if one.missing],
                 "releases": releases_of(package),
-                "tools": package_tools(package),
+                "tools": package_tools(package, person_of(request)),
                 "origin": active.origin if active else {},
                 "dependencies": dependencies_of(active.lock) if active else [],
             }
@@ -90,7 +94,7 @@ class ReleaseCompare(ConsoleView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The page: `?from=` and `?to=` name versions; without them the release in use and the newest."""
-        package = package_get(name)
+        package = package_get(name, person_of(request), self.permission)
         versions = list(package.releases.order_by("-id").values_list("version", flat=True)[:50])
         used = package.active.version if package.active else versions[-1] if versions else ""
         before = release_named(package, request.GET.get("from") or used)
@@ -117,7 +121,7 @@ class ReleaseZip(ConsoleView):
 
     def get(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
         """The download."""
-        release = release_named(package_get(name), version)
+        release = release_named(package_get(name, person_of(request), self.permission), version)
         response = HttpResponse(release_zip(release), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{name}-{release.version}.zip"'
         return response
@@ -130,17 +134,22 @@ class ReleaseActivate(QuestionView):
 
     def get(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
         """The question, with who is affected."""
-        package = package_get(name)
+        package = package_get(name, person_of(request), self.permission)
         release = release_named(package, version)
         kept = set(release.tool_versions.values_list("tool__name", flat=True))
-        gone = [tool.name for tool in package_tools(package) if tool.active_id and tool.name not in kept]
+        gone = [
+            tool.name
+            for tool in package_tools(package, person_of(request))
+            if tool.active_id and tool.name not in kept
+        ]
         touched = ["Calls that name no version get it from the next one on; running calls end as they began."]
         if gone:
             touched.append(f"These tools are not in it and are no longer offered: {', '.join(gone)}.")
         warned = release.tool_versions.filter(state=VersionState.DEPRECATED).first()
         if warned is not None:
             touched.append(f"It is deprecated, and its callers are warned: {warned.state_reason}")
-        touched += [*stranded_words(release), *affected_by(package).in_words()]
+        told = affected_by(package).in_words(person_of(request))
+        touched += [*stranded_words(release), *told]
         back = reverse("package", args=[name])
         older = package.active is not None and release.pk < package.active.pk
         act = "Roll back" if older else "Put it in use"
@@ -149,7 +158,7 @@ class ReleaseActivate(QuestionView):
 
     def post(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
         """The act."""
-        release = release_named(package_get(name), version)
+        release = release_named(package_get(name, person_of(request), self.permission), version)
         return _acted(
             request,
             name,
@@ -170,11 +179,13 @@ class _Reasoned(ConsoleView):
 
     def get(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
         """The form."""
-        return self._page(release_named(package_get(name), version), ReasonForm())
+        return self._page(
+            release_named(package_get(name, person_of(request), self.permission), version), ReasonForm()
+        )
 
     def post(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
         """The act, or what is wrong."""
-        release = release_named(package_get(name), version)
+        release = release_named(package_get(name, person_of(request), self.permission), version)
         form = ReasonForm(request.POST)
 
         def act() -> bool:
@@ -193,7 +204,7 @@ class _Reasoned(ConsoleView):
             "title": f"{self.title} {release}?",
             "action": self.action,
             "effect": self.effect,
-            "affected": affected_by(release.package).in_words(),
+            "affected": affected_by(release.package).in_words(person_of(self.request)),
         }
         return self.show(context, status=status)
 
@@ -227,14 +238,14 @@ class ReleaseRestore(QuestionView):
 
     def get(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
         """The question."""
-        release = release_named(package_get(name), version)
+        release = release_named(package_get(name, person_of(request), self.permission), version)
         back = reverse("package", args=[name])
         touched = ["Its tools can be called by its number again, without a warning."]
         return self.ask(Question(f"Restore {release}?", touched, "Restore it", back, calm=True))
 
     def post(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
         """The act."""
-        release = release_named(package_get(name), version)
+        release = release_named(package_get(name, person_of(request), self.permission), version)
         return _acted(
             request,
             name,
@@ -250,12 +261,12 @@ class PackageUninstall(QuestionView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question, with what needs it."""
-        package = package_get(name)
+        package = package_get(name, person_of(request), self.permission)
         affected = affected_by(package)
         touched = [
             "Its tools are no longer offered, and calls of them are refused.",
             "Runs, audit and digests stay. It can be installed again.",
-            *affected.in_words(),
+            *affected.in_words(person_of(request)),
         ]
         hidden = {"force": "yes"} if affected.blocks else {}
         act = "Uninstall it all the same" if affected.blocks else "Uninstall it"
@@ -264,7 +275,7 @@ class PackageUninstall(QuestionView):
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """The act."""
-        package = package_get(name)
+        package = package_get(name, person_of(request), self.permission)
         force = request.POST.get("force") == "yes"
         return _acted(
             request,

@@ -75,7 +75,7 @@ class ToolEdit(ConsoleView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The form with what is there."""
-        tool = tool_detail(name)
+        tool = tool_detail(name, person_of(request), self.permission)
         switches = {name: "yes" if tool.overlay.get(name) else "" for name in SWITCHES}
         tags = ", ".join(tool.overlay.get("tags", []))
         form = OverlayForm(initial={**tool.overlay, "tags": tags, **switches})
@@ -83,7 +83,7 @@ class ToolEdit(ConsoleView):
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Keeps it, or shows what is wrong."""
-        tool = tool_detail(name)
+        tool = tool_detail(name, person_of(request), self.permission)
         form = OverlayForm(request.POST)
         done = form.attempt(
             lambda: tool_overlay_edit(by=person_of(request), tool=tool, overlay=form.overlay())

@@ -15,7 +15,7 @@ from registry.rules.reading import Told, names_gone, rule_try, rules_told
 from registry.rules.services import MESSAGE_MAX, POINTER_MAX, rule_add, rule_check, rule_named, rule_remove
 from registry.schemas import validator_build
 from registry.selectors import tool_detail
-from security.acting import acting
+from security.acting import reading
 from security.policy.selectors import standing_of
 from security.principals import caller
 
@@ -77,8 +77,8 @@ class Rules(APIView):
 
     @extend_schema(**_said("tool_rules_list", "List the rules that were added to a tool", _ROWS))
     def get(self, request: Request, name: str) -> Response:
-        acting(caller(request), "registry.view_tool")
-        return Response({"rules": [_view(one) for one in rules_told(tool_detail(name))]})
+        tool = tool_detail(name, reading(caller(request), "registry.view_tool"))
+        return Response({"rules": [_view(one) for one in rules_told(tool)]})
 
     @extend_schema(
         **_said(
@@ -94,8 +94,7 @@ class Rules(APIView):
     )
     def post(self, request: Request, name: str) -> Response:
         by, body = caller(request), request.data
-        acting(by, "registry.change_tool")
-        tool = tool_detail(name)
+        tool = tool_detail(name, reading(by, "registry.change_tool"))
         body_check(_VALIDATOR, body)
         made = rule_add(by=by, tool=tool, **body)
         schema = tool.active.definition.get("inputSchema", {}) if tool.active else {}
@@ -108,8 +107,7 @@ class RuleDetail(APIView):
     @extend_schema(**_said("tool_rule_remove", "Take a rule away", None, status=204))
     def delete(self, request: Request, name: str, pk: int) -> HttpResponse:
         by = caller(request)
-        acting(by, "registry.change_tool")
-        tool = tool_detail(name)
+        tool = tool_detail(name, reading(by, "registry.change_tool"))
         rule_named(tool, pk)
         rule_remove(by=by, tool=tool, rule_id=pk)
         return HttpResponse(status=204)
@@ -128,12 +126,12 @@ class RuleTry(APIView):
         )
     )
     def post(self, request: Request, name: str) -> Response:
-        acting(caller(request), "registry.view_tool")
-        tool, body = tool_detail(name), request.data
+        person = reading(caller(request), "registry.view_tool")
+        tool, body = tool_detail(name, person), request.data
         body_check(_TRY_VALIDATOR, body)
         texts = {"message": "It does not hold.", **{name: body[name] for name in _TEXTS if name in body}}
         rule = rule_check(**texts)
-        persona = persona_named(body.get("persona", ""))
+        persona = persona_named(body.get("persona", ""), person)
         who = (persona.name, standing_of(persona).tier) if persona else ("", "")
         said = rule_try(rule, body["arguments"], body.get("context", {}), *who)
         schema = tool.active.definition.get("inputSchema", {}) if tool.active else {}

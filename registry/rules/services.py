@@ -27,7 +27,7 @@ def rule_add(*, by: By, tool: Tool, expression: str, message: str, pointer: str 
     `{id, expression, message, pointer, by, at}`: `message` is what a caller reads when the expression is not
     true, `pointer` the argument that it is about. Raises Denied, InvalidRequest.
     """
-    actor = acting(by, "registry.change_tool")
+    actor = acting(by, "registry.change_tool", on=[tool])
     rule = rule_check(expression, message, pointer)
     with transaction.atomic():
         row = Tool.objects.select_for_update(of=("self",)).get(pk=tool.pk)
@@ -47,7 +47,7 @@ def rule_add(*, by: By, tool: Tool, expression: str, message: str, pointer: str 
 
 def rule_remove(*, by: By, tool: Tool, rule_id: int) -> None:
     """Takes an added rule away, from the tool's next call on. Raises Denied, NotFound."""
-    actor = acting(by, "registry.change_tool")
+    actor = acting(by, "registry.change_tool", on=[tool])
     own_tool_check(by, tool.name)
     with transaction.atomic():
         row = Tool.objects.select_for_update(of=("self",)).get(pk=tool.pk)

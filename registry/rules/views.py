@@ -15,8 +15,10 @@ from registry.rules.judge import rules_of
 from registry.rules.reading import names_gone, rule_try, rules_told
 from registry.rules.services import NAMES, rule_add, rule_check, rule_named, rule_remove
 from registry.selectors import tool_detail
+from security.models import User
 from security.people import person_of
 from security.policy.selectors import standing_of
+from security.sharing.perms import PermsOn
 
 
 class ToolRules(ConsoleView):
@@ -27,15 +29,15 @@ class ToolRules(ConsoleView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The page."""
-        tool = tool_detail(name)
+        tool = tool_detail(name, person_of(request), self.permission)
         definition = tool.active.definition if tool.active else {}
         return self._show(tool, RuleForm(initial={"arguments": example_text(example_arguments(definition))}))
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Tries the rule, or adds it; or shows what is wrong."""
-        tool, form = tool_detail(name), RuleForm(request.POST)
+        tool, form = tool_detail(name, person_of(request), self.permission), RuleForm(request.POST)
         if request.POST.get("act") == "try":
-            said = form.attempt(lambda: _tried(form))
+            said = form.attempt(lambda: _tried(form, person_of(request)))
             return self._show(tool, form, said or "", status=200 if said else 422)
         made = form.attempt(lambda: rule_add(by=person_of(request), tool=tool, **form.rule))
         if made is None:
@@ -49,6 +51,7 @@ class ToolRules(ConsoleView):
         return self.show(
             {
                 "tool": tool,
+                "perms": PermsOn(person_of(self.request), tool),
                 "form": form,
                 "added": rules_told(tool),
                 "declared": rules_of(definition),
@@ -64,9 +67,9 @@ class ToolRules(ConsoleView):
 HOLDS = "It holds: this call may go on."
 
 
-def _tried(form: RuleForm) -> str:
+def _tried(form: RuleForm, by: User) -> str:
     rule = rule_check(**form.rule)
-    persona = persona_named(form.cleaned_data["persona"])
+    persona = persona_named(form.cleaned_data["persona"], by)
     who = (persona.name, standing_of(persona).tier) if persona else ("", "")
     return rule_try(rule, form.cleaned_data["arguments"], {}, *who) or HOLDS
 
@@ -78,13 +81,15 @@ class ToolRuleRemove(QuestionView):
 
     def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The question."""
-        rule = rule_named(tool_detail(name), row)
+        rule = rule_named(tool_detail(name, person_of(request), self.permission), row)
         touched = [f"Calls of {name} are no longer held to it, from the next one on.", rule["expression"]]
         back = reverse("tool_rules", args=[name])
         return self.ask(Question(f"Take the rule {row} away?", touched, "Take it away", back))
 
     def post(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The act."""
-        rule_remove(by=person_of(request), tool=tool_detail(name), rule_id=row)
+        rule_remove(
+            by=person_of(request), tool=tool_detail(name, person_of(request), self.permission), rule_id=row
+        )
         messages.success(request, f"The rule {row} is taken away.")
         return redirect("tool_rules", name=name)

@@ -28,6 +28,7 @@ from security.accounts.services import (
 from security.models import User
 from security.people import person_of
 from security.second_factor import has_second_factor, second_factor_remove
+from security.sharing.selectors import given_to_person
 
 VIEW = "security.view_user"
 
@@ -96,11 +97,14 @@ class PersonPage(ConsoleView):
         return redirect("person", name=name)
 
     def _show(self, person: User, form: RolesForm | None = None, status: int = 200) -> HttpResponse:
-        roles = list(person.groups.filter(name__in=NAMES).values_list("name", flat=True))
+        groups = list(person.groups.order_by("name"))
+        roles = [group.name for group in groups if group.name in NAMES]
         context = {
             "person": person,
             "form": form or RolesForm(initial={"roles": roles}),
             "roles": roles,
+            "teams": [group for group in groups if group.name not in NAMES],
+            "given": given_to_person(person, person_of(self.request)),
             "belongings": belongings_of(person),
             "second_factor": has_second_factor(person),
             "linked": person.identities.exists(),

@@ -16,7 +16,7 @@ from audit.ledger import Entry, record
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from security.accounts.notices import notice_owe
-from security.accounts.roles import ROLES
+from security.accounts.roles import NAMES, ROLES
 from security.accounts.sessions import device_words, session_end, sessions_end, sessions_of
 from security.models import Token, User
 from security.oidc.people import identity_is_linked
@@ -25,6 +25,7 @@ from security.people import person_of
 from security.permissions import actor_of
 from security.second_factor import has_second_factor
 from security.services import token_revoke
+from security.sharing.selectors import given_to_person
 from security.signin import password_counts
 from security.tokens import token_valid
 
@@ -76,10 +77,13 @@ class OwnPage(ConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         """The page."""
         person = person_of(request)
-        mine = set(person.groups.values_list("name", flat=True))
+        groups = list(person.groups.order_by("name"))
+        mine = {group.name for group in groups}
         return self.show(
             {
                 "roles": [role for role in ROLES if role.name in mine],
+                "teams": [group for group in groups if group.name not in NAMES],
+                "given": given_to_person(person, person),
                 "tokens": token_valid().filter(responsible=person).select_related("persona"),
                 "sessions": sessions_of(person, request),
                 "second_factor": has_second_factor(person),

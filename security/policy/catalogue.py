@@ -6,6 +6,7 @@ A capability is noted when a release that needs it is published; people describe
 from collections.abc import Iterable
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from audit.ledger import Entry, record
 from security.acting import MANAGE, PERSONAS, By, acting
@@ -59,7 +60,7 @@ def capability_describe(*, by: By, capability: Capability, description: str, ris
             record(Entry("capability.described", actor, "capability", capability.name, data))
 
 
-def grants_that_hold(names: Iterable[str]) -> list[Grant]:
+def grants_that_hold(names: Iterable[str]) -> QuerySet[Grant]:
     """Grants of these capabilities, with their personas, by persona."""
     rows = Grant.objects.filter(capability__in=list(names)).select_related("persona", "granted_by")
-    return list(rows.order_by("persona__name", "capability"))
+    return rows.order_by("persona__name", "capability")

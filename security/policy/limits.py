@@ -9,6 +9,7 @@ from security.giving import own_tool_check
 from security.models import Persona
 from security.policy.models import Limit, Tier
 from security.policy.services import field_error
+from security.sharing.kinds import things_named
 
 AMOUNT_MAX = 10**15
 WINDOW_MAX = 366 * 86_400
@@ -29,7 +30,7 @@ def limit_create(
 
     For a persona, for each persona on a tier, or for all together with a tool. Raises Denied, InvalidRequest.
     """
-    actor = acting(by, "policy.add_limit", PERSONAS)
+    actor = acting(by, "policy.add_limit", PERSONAS, on=things_named(persona, tool))
     _fits(kind, measure, amount, window_s)
     if persona is not None and tier is not None:
         raise field_error("tier", "Name a persona or a tier.")
@@ -52,7 +53,7 @@ def limit_create(
 
 def limit_delete(*, by: By, limit: Limit) -> None:
     """Takes a limit away with what was counted for it. Raises Denied."""
-    actor = acting(by, "policy.delete_limit", PERSONAS)
+    actor = acting(by, "policy.delete_limit", PERSONAS, on=things_named(limit.persona, limit.tool))
     on_tier = limit.tier.standings.values_list("persona", flat=True) if limit.tier else ()
     own_check(by, limit.persona_id, *on_tier)
     if limit.persona_id is None and limit.tier_id is None:

@@ -5,15 +5,16 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from core.errors import NotFound
 from security.capabilities import covers
 from security.facts import FlagFact, GrantFact, LimitFact, Policy, RestrictionFact, Standing
-from security.models import Grant, Persona
+from security.models import Grant, Persona, User
 from security.policy.models import Capability, Flag, FlaggedTool, Limit, Restriction, Tier
 from security.policy.usage import usage_read, usage_told
+from security.sharing.reach import about
 
 
 def restrictions_read(rows: Sequence[Sequence[Any]] | None) -> tuple[RestrictionFact, ...]:
@@ -154,9 +155,12 @@ def grants_by_tier(tier: str, capabilities: Sequence[str]) -> tuple[GrantFact, .
     return tuple(GrantFact(name, None, tier=tier) for name in capabilities)
 
 
-def restrictions_page(filters: Mapping[str, str]) -> QuerySet[Restriction]:
-    """Restrictions and pauses, newest first, narrowed by `kind`, `persona`, `tool` and `q`."""
-    rows = Restriction.objects.select_related("persona", "created_by").order_by("-pk")
+def restrictions_page(filters: Mapping[str, str], by: User) -> QuerySet[Restriction]:
+    """Restrictions and pauses of what the person sees, newest first.
+
+    Narrowed by `kind`, `persona`, `tool` and `q`.
+    """
+    rows = _restrictions(by).order_by("-pk")
     if filters.get("kind") in {"restriction", "pause"}:
         rows = rows.filter(is_pause=filters["kind"] == "pause")
     if filters.get("persona"):
@@ -170,9 +174,19 @@ def restrictions_page(filters: Mapping[str, str]) -> QuerySet[Restriction]:
     return rows
 
 
-def restriction_detail(pk: int) -> Restriction:
-    """One, for who may see it. Raises NotFound."""
-    row = Restriction.objects.select_related("persona", "created_by").filter(pk=pk).first()
+def _restrictions(by: User) -> QuerySet[Restriction]:
+    rows = Restriction.objects.select_related("persona", "created_by")
+    return about(by, rows, "policy.view_restriction", persona="persona", tool="tool")
+
+
+def _limits(by: User) -> QuerySet[Limit]:
+    rows = Limit.objects.select_related("persona", "tier", "created_by")
+    return about(by, rows, "policy.view_limit", persona="persona", tool="tool")
+
+
+def restriction_detail(pk: int, by: User) -> Restriction:
+    """One of what the person sees. Raises NotFound."""
+    row = _restrictions(by).filter(pk=pk).first()
     if row is None:
         raise NotFound("There is no such restriction.")
     return row
@@ -221,10 +235,15 @@ def tiers_page(filters: Mapping[str, str]) -> QuerySet[Tier]:
     return rows.filter(name__icontains=filters["q"].strip()) if filters.get("q") else rows
 
 
-def flags_page(filters: Mapping[str, str]) -> QuerySet[Flag]:
-    """Every flag, by name, with the tools that need it; narrowed by `q`."""
-    rows = Flag.objects.prefetch_related("tools").order_by("name")
+def flags_page(filters: Mapping[str, str], by: User) -> QuerySet[Flag]:
+    """Every flag, by name, with the tools that need it and the person sees; narrowed by `q`."""
+    rows = Flag.objects.prefetch_related(Prefetch("tools", flagged_tools(by))).order_by("name")
     return rows.filter(name__icontains=filters["q"].strip()) if filters.get("q") else rows
+
+
+def flagged_tools(by: User) -> QuerySet[FlaggedTool]:
+    """The tools that need a flag, those that the person sees."""
+    return about(by, FlaggedTool.objects.all(), "policy.view_flag", tool="tool")
 
 
 def tier_detail(name: str) -> Tier:
@@ -243,9 +262,12 @@ def flag_detail(name: str) -> Flag:
     return flag
 
 
-def limits_page(filters: Mapping[str, str]) -> QuerySet[Limit]:
-    """Every limit, newest first, narrowed by `persona`, `tier`, `tool` (names) and `q` (a part of one)."""
-    rows = Limit.objects.select_related("persona", "tier", "created_by").order_by("-pk")
+def limits_page(filters: Mapping[str, str], by: User) -> QuerySet[Limit]:
+    """Every limit of what the person sees, newest first.
+
+    Narrowed by `persona`, `tier`, `tool` (names) and `q` (a part of one).
+    """
+    rows = _limits(by).order_by("-pk")
     for name, column in (("persona", "persona__name"), ("tier", "tier__name"), ("tool", "tool")):
         if filters.get(name):
             rows = rows.filter(**{column: filters[name]})
@@ -256,9 +278,9 @@ def limits_page(filters: Mapping[str, str]) -> QuerySet[Limit]:
     return rows
 
 
-def limit_detail(pk: int) -> Limit:
-    """A limit, for who may see it. Raises NotFound."""
-    row = Limit.objects.select_related("persona", "tier", "created_by").filter(pk=pk).first()
+def limit_detail(pk: int, by: User) -> Limit:
+    """A limit of what the person sees. Raises NotFound."""
+    row = _limits(by).filter(pk=pk).first()
     if row is None:
         raise NotFound("There is no such limit.")
     return row

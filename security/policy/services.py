@@ -14,6 +14,7 @@ from security.giving import own_tool_check
 from security.models import Persona
 from security.policy.models import Restriction, Standing
 from security.policy.selectors import pauses_of
+from security.sharing.kinds import things_named
 
 ISOLATION = ("", "basic", "strict", "paranoid")
 REASON_MAX = 200
@@ -32,7 +33,7 @@ def restriction_create(
 
     Raises Denied, InvalidRequest.
     """
-    actor = acting(by, "policy.add_restriction", PERSONAS)
+    actor = acting(by, "policy.add_restriction", PERSONAS, on=things_named(persona, tool))
     if capability and not is_capability(capability):
         raise field_error("capability", "Write it as a, a:b, a.b, a:* or *; no other wildcards.")
     if persona is None and not tool and not capability:
@@ -54,7 +55,7 @@ def pause_begin(
 
     Raises Denied, InvalidRequest, Conflict when it is paused already.
     """
-    actor = acting(by, "policy.add_restriction", PERSONAS)
+    actor = acting(by, "policy.add_restriction", PERSONAS, on=things_named(persona, tool))
     if persona is not None and tool:
         raise field_error("tool", "Pause a persona or a tool; to keep one from the other, restrict it.")
     if any(
@@ -95,7 +96,8 @@ def _create(
 
 def restriction_lift(*, by: By, restriction: Restriction) -> None:
     """Ends a restriction or a pause; the next call sees it. Raises Denied."""
-    actor = acting(by, "policy.delete_restriction", PERSONAS)
+    named = things_named(restriction.persona, restriction.tool)
+    actor = acting(by, "policy.delete_restriction", PERSONAS, on=named)
     own_check(by, restriction.persona_id)
     if restriction.persona_id is None:
         own_tool_check(by, restriction.tool)
@@ -111,7 +113,7 @@ def isolation_set(*, by: By, persona: Persona, isolation: str) -> None:
 
     Raises Denied, InvalidRequest.
     """
-    actor = acting(by, "policy.change_standing", PERSONAS)
+    actor = acting(by, "policy.change_standing", PERSONAS, on=[persona])
     own_check(by, persona.pk)
     if isolation not in ISOLATION:
         raise field_error("isolation", f"One of {', '.join(ISOLATION[1:])}, or empty.")

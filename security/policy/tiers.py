@@ -13,6 +13,7 @@ from security.giving import capabilities_check, own_tool_check
 from security.models import Persona
 from security.policy.models import Flag, FlaggedTool, Standing, Tier
 from security.policy.services import field_error
+from security.sharing.kinds import things_named
 
 NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
 DESCRIPTION_MAX = 300
@@ -81,7 +82,7 @@ def tier_delete(*, by: By, tier: Tier) -> None:
 
 def tier_set(*, by: By, persona: Persona, tier: Tier | None) -> None:
     """Moves a persona to a tier, or to none, from its next call on. Raises Denied."""
-    actor = acting(by, "policy.change_standing", PERSONAS)
+    actor = acting(by, "policy.change_standing", PERSONAS, on=[persona])
     own_check(by, persona.pk)
     capabilities_check(by, tier.capabilities if tier else ())
     with transaction.atomic():
@@ -142,7 +143,7 @@ def flag_delete(*, by: By, flag: Flag) -> None:
 
 def flag_require(*, by: By, tool: str, flag: Flag | None) -> None:
     """Makes a tool, which is known to exist, need a flag, or none, from its next call on. Raises Denied."""
-    actor = acting(by, "policy.change_flag", PERSONAS)
+    actor = acting(by, "policy.change_flag", PERSONAS, on=things_named(None, tool))
     rows = FlaggedTool.objects.filter(tool=tool)
     if rows.exists():
         own_tool_check(by, tool)

@@ -114,6 +114,14 @@ assignment_create(by=admin, persona=demo, package=package)
 asking = CallRequest(arguments={"name": "Ada"})
 asked = submit_on_record(by=admin, persona=demo, tool="careful", request=asking, kind="run.tried")
 pattern = pattern_add(by=admin, name="Keys of the billing service", pattern="bill_[0-9a-f]{8}")
+from security.sharing.services import right_give, team_set
+from security.sharing.teams import team_create, team_join
+team, kim = team_create(by=admin, name="night-shift"), User.objects.create_user("kim")
+team_join(by=admin, team=team, person=kim)
+team_set(by=admin, thing=package, team=team)
+right_give(by=admin, thing=package, to=team, level="manage")
+right_give(by=admin, thing=package, to=kim, level="approve")
+ids |= {"team": team.pk, "kim": kim.pk}
 credential_set(by=admin, server="https://code.example.org", user="hub", password="hunter2-hunter2")
 ids |= {
     "asked": str(asked.pk),
@@ -185,6 +193,13 @@ FIXED = (
     "/people/admin/",
     "/people/admin/link/",
     "/people/admin/mail/",
+    "/people/kim/",
+    "/teams/",
+    "/teams/?q=nothing+has+this+name",
+    "/teams/new/",
+    "/sharing/package/careful/",
+    "/sharing/tool/careful/",
+    "/sharing/persona/demo/",
     "/people/admin/leave/",
     "/account/",
     "/account/sessions/end/",
@@ -267,6 +282,9 @@ def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: Browse
         f"/settings/filters/{rare['pattern']}/remove/",
         f"/settings/secrets/{rare['credential']}/remove/",
     ]
+    mine += [f"/teams/{rare['team']}/", f"/teams/{rare['team']}/delete/"]
+    mine += [f"/teams/{rare['team']}/members/{rare['kim']}/"]
+    mine += [f"/sharing/package/careful/approve/person/{rare['kim']}/"]
     mine += [f"/sessions/{rare['session']}/", f"/sessions/{rare['session']}/end/"]
     more = [
         *mine,

@@ -11,6 +11,7 @@ from execution.models import Run, Status
 from execution.runs.selectors import first_id_at
 from monitoring import series as module
 from monitoring.series import series
+from security.models import User
 
 NOW = datetime(2030, 5, 1, 12, 10, 30, tzinfo=UTC)
 Call = Callable[..., Any]
@@ -35,44 +36,44 @@ def made(assign: Callable[[str], None], call: Call) -> Callable[..., None]:
     return make
 
 
-def test_each_step_counts_its_own(made: Callable[..., None]) -> None:
+def test_each_step_counts_its_own(admin: User, made: Callable[..., None]) -> None:
     made(NOW - timedelta(minutes=5), 10.0, 20.0, 30.0)
     made(NOW - timedelta(minutes=5), 40.0, status=Status.FAILED)
     made(NOW - timedelta(minutes=4), None, status=Status.PENDING)
     made(NOW - timedelta(hours=3), 9.0)
-    steps = {step.at: step for step in series(1, NOW) if step.calls}
+    steps = {step.at: step for step in series(1, admin, NOW) if step.calls}
     assert [(step.calls, step.errors) for step in steps.values()] == [(4, 1), (1, 0)]
     assert list(steps) == [datetime(2030, 5, 1, 12, 5, tzinfo=UTC), datetime(2030, 5, 1, 12, 6, tzinfo=UTC)]
 
 
-def test_percentiles_are_those_of_the_nearest_rank(made: Callable[..., None]) -> None:
+def test_percentiles_are_those_of_the_nearest_rank(admin: User, made: Callable[..., None]) -> None:
     # Of 1..20 the nearest ranks are the 10th and the 19th value.
     made(NOW - timedelta(minutes=5), *[float(value) for value in range(20, 0, -1)], None)
-    [step] = [step for step in series(24, NOW) if step.calls]
+    [step] = [step for step in series(24, admin, NOW) if step.calls]
     assert (step.calls, step.p50_ms, step.p95_ms) == (21, 10.0, 19.0)
 
 
-def test_steps_without_calls_are_there_and_without_time(made: Callable[..., None]) -> None:
+def test_steps_without_calls_are_there_and_without_time(admin: User, made: Callable[..., None]) -> None:
     made(NOW, None, status=Status.RUNNING)
-    steps = series(1, NOW)
+    steps = series(1, admin, NOW)
     assert len(steps) == 60
     assert [step.calls for step in steps] == [0] * 59 + [1]
     assert {step.p95_ms for step in steps} == {None}
 
 
 def test_times_are_told_by_the_newest_runs_of_a_step(
-    made: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    admin: User, made: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "SAMPLED", 2)
     made(NOW - timedelta(minutes=5, seconds=20), 900.0, 900.0, 900.0)
     made(NOW - timedelta(minutes=5), 1.0, 2.0)
-    [step] = [step for step in series(1, NOW) if step.calls]
+    [step] = [step for step in series(1, admin, NOW) if step.calls]
     assert (step.calls, step.p50_ms, step.p95_ms) == (5, 1.0, 2.0)
 
 
 @pytest.mark.parametrize("hours", [1, 24, 168])
-def test_the_steps_fill_the_time_up_to_now(made: Callable[..., None], hours: int) -> None:
-    steps = series(hours, NOW)
+def test_the_steps_fill_the_time_up_to_now(admin: User, made: Callable[..., None], hours: int) -> None:
+    steps = series(hours, admin, NOW)
     length = steps[1].at - steps[0].at
     assert len(steps) * length == timedelta(hours=hours)
     assert steps[-1].at <= NOW < steps[-1].at + length

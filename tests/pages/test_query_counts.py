@@ -49,6 +49,8 @@ PINNED = {
     "/audit/{event}/": 7,
     "/api/docs": 4,
     "/settings/sandbox/": 4,
+    "/teams/": 5,
+    "/sharing/tool/echo/": 10,
 }
 
 

@@ -59,6 +59,7 @@ def ask(world: World, role: str, method: str, route: Route) -> str:
         form = urlencode(world.body(route))
         body = {"data": form, "content_type": "application/x-www-form-urlencoded"}
     with transaction.atomic():
+        world.keep(role)
         client = world.client(role)
         before = Event.objects.count()
         answer = getattr(client, method)(world.address(route), **body, **headers)
@@ -69,7 +70,8 @@ def ask(world: World, role: str, method: str, route: Route) -> str:
         word = "sign-in"
     if word in REFUSED:
         assert after <= before, (role, method, route.name, "was refused and did something")
-    if word == "200" and role in world.people and route.name not in PUBLIC:
+    as_agent = bool(token) and route.pattern.startswith("api/v1/")
+    if word == "200" and role in world.people and not as_agent and route.name not in PUBLIC:
         # What a person may see, no cache keeps.
         word = "200" if "no-store" in answer.headers.get("Cache-Control", "") else "kept"
     return word
@@ -101,6 +103,32 @@ def test_no_other_personas_object_is_ever_shown(world: World) -> None:
         # An agent has a memory and sessions of its own under the same names: it writes to those, or to none.
         mine = {"200", "204"} if "memory" in route.pattern or method == "delete" else set()
         assert ask(world, "agent", method, route) in {"403", "404", "422"} | mine, (method, route.name)
+
+
+# What these say is the same for everybody: examples in the description of the API.
+SAME_FOR_ALL = {"openapi", "api_docs", "api_operation"}
+
+
+def test_nothing_names_what_belongs_to_another_team(world: World) -> None:
+    """Lists, searches, charts, options and the audit, too: whatever a page answers, kept names are not in it."""
+    client = world.client("other-team")
+    names = (b"researcher", b"fx_context", b"fx_echo", b"keeper")
+    shown = [
+        route for route in routes() if "get" in route.methods and not route.pattern.startswith("api/v1/")
+    ]
+    with transaction.atomic():
+        before = {route.name: client.get(world.address(route)).content for route in shown}
+        world.keep("other-team")
+        for route in shown:
+            for query in ("", "?q=e"):
+                answer = client.get(world.address(route) + query)
+                if answer.status_code == 200 and route.name not in SAME_FOR_ALL:
+                    told = [name for name in names if name in answer.content]
+                    assert told == [], (route.name, query)
+        transaction.set_rollback(True)
+    # The names do stand on these pages for whom they are there.
+    telling = {name for name, content in before.items() if b"researcher" in content}
+    assert {"personas", "runs", "events", "policy", "limits", "sessions", "schedules", "overview"} <= telling
 
 
 def test_what_an_agent_ends_or_writes_is_its_own(world: World, persona: Persona) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
 from django.db.models import Q
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -21,7 +21,7 @@ from execution.schedules.services import schedule_create
 from registry.installations.services import installation_start
 from registry.installations.source_form import Source
 from registry.installations.sources.git_credentials import SCOPE as GIT
-from registry.models import Assignment, Release, Tool
+from registry.models import Assignment, Package, Release, Tool
 from registry.rules.services import rule_add
 from security.models import Persona, Secret, User
 from security.patterns import pattern_add
@@ -33,8 +33,12 @@ from security.services import grant_create, persona_create, token_create
 from tests.installations import packages
 
 METHODS = ("get", "post", "put", "patch", "delete")
-ROLES = ("anonymous", "viewer", "operator", "admin", "agent", "owner")
-"""`agent` is another persona's token, `owner` that of the persona that the objects belong to."""
+ROLES = ("anonymous", "viewer", "operator", "admin", "agent", "owner", "other-team")
+"""`agent` is another persona's token, `owner` that of the persona that the objects belong to.
+
+`other-team` holds each permission of an admin but one: the objects belong to a team, which they are not in. At
+the API it is their agent, which manages the hub.
+"""
 OPERATOR = (
     "execution.add_run",
     "execution.change_run",
@@ -44,8 +48,6 @@ OPERATOR = (
     "execution.delete_schedule",
     "policy.add_restriction",
 )
-
-
 OWN_SESSION = "?session_id=s1&loop_id=l1"
 BODIES: dict[str, dict[str, Any]] = {
     "api_execute": {"operation": "discover", "parameters": {}},
@@ -108,6 +110,13 @@ class World:
     people: dict[str, User] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
+    team: Group | None = None
+
+    def keep(self, role: str) -> None:
+        """For a person of another team all objects are the first team's; for others nobody's."""
+        if role == "other-team":
+            Package.objects.update(team=self.team)
+            Persona.objects.exclude(name="outsider").update(team=self.team)
 
     def address(self, route: Route) -> str:
         """The route's address of an object that is there."""
@@ -158,6 +167,12 @@ def person(name: str, *permissions: str, views: bool = False) -> User:
     return made
 
 
+def _everything_but_reach() -> User:
+    made = person("outside")
+    made.user_permissions.set(Permission.objects.exclude(codename="reach_everything"))
+    return made
+
+
 def world_make(admin: User, owner: Persona, owner_token: str, asked: Approval) -> World:
     """Makes one of each kind of object, of the owner's, and those who ask."""
     world = World()
@@ -170,7 +185,14 @@ def world_make(admin: User, owner: Persona, owner_token: str, asked: Approval) -
         "viewer": person("looks", views=True),
         "operator": person("operates", *OPERATOR, views=True),
         "admin": admin,
+        "other-team": _everything_but_reach(),
     }
+    outside, world.team = world.people["other-team"], Group.objects.create(name="inside")
+    outside.groups.add(Group.objects.create(name="outside"))
+    manages = persona_create(by=admin, name="outsider")
+    for capability in ("toolhub:packages", "toolhub:personas", "toolhub:approvals"):
+        grant_create(by=admin, persona=manages, capability=capability, reason="manages the hub")
+    world.tokens["other-team"] = token_create(by=outside, persona=manages, name="outside")[1]
     world.values = _objects(admin, owner, asked)
     return world
 
@@ -205,6 +227,14 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
         "policy/limits/": {"row": limit.pk},
         "sessions/": {"pk": Session.objects.get(persona=owner).pk},
         "people/": {"name": "nobody"},
+        "teams/": {"row": Group.objects.create(name="own").pk, "person": admin.pk},
+        "sharing/": {
+            "kind": "persona",
+            "name": owner.name,
+            "level": "view",
+            "holder": "person",
+            "pk": admin.pk,
+        },
         "invitation/": {"uidb64": "x", "token": "x"},
         "account/tokens/": {"row": token.pk},
         "account/sessions/": {"row": 0},

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from core.errors import ToolHubError
 from registry.installations.services import system_actor
-from registry.releases.selectors import package_get
+from registry.releases.selectors import package_named
 from registry.releases.uninstall import package_uninstall
 
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         operator = system_actor(getpass.getuser()[:80])
         try:
             affected = package_uninstall(
-                by=operator, package=package_get(options["name"]), force=options["force"]
+                by=operator, package=package_named(options["name"]), force=options["force"]
             )
         except ToolHubError as error:
             needed = error.data.get("needed_by", {})

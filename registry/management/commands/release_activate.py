@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from core.errors import ToolHubError
 from registry.installations.services import system_actor
 from registry.releases.activation import release_activate
-from registry.releases.selectors import package_get, release_named
+from registry.releases.selectors import package_named, release_named
 
 
 class Command(BaseCommand):
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         """Activates it; exit code 1 with the reason when it cannot be."""
         operator = system_actor(getpass.getuser()[:80])
         try:
-            release = release_named(package_get(options["name"]), options["version"])
+            release = release_named(package_named(options["name"]), options["version"])
             release_activate(by=operator, release=release)
         except ToolHubError as error:
             raise CommandError(error.message) from error

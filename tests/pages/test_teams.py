@@ -1,0 +1,156 @@
+"""Teams and sharing on the console: row 14a, and what people see of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from audit.models import Event
+from registry.models import Tool
+from security.models import Persona, User
+from security.services import grant_create, token_create
+
+pytestmark = pytest.mark.django_db
+SHARING = "/sharing/package/toolhub-data/"
+
+
+@pytest.fixture
+def kim(db: None) -> User:
+    """Somebody who may look, and is in no team."""
+    person = User.objects.create_user("kim", password="correct horse battery")
+    person.groups.add(Group.objects.get(name="viewer"))
+    return person
+
+
+def eyes_of(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def post(client: Client, path: str, **given: str) -> int:
+    """The status; 302 where it was done."""
+    return client.post(path, given).status_code
+
+
+def test_a_second_person_without_the_right_on_a_tool(
+    eyes: Client, admin: User, kim: User, persona: Persona, assign: Callable[[str], None], call: Any
+) -> None:
+    """Page 404, API 404; with the right both 200. The agent's calls stay as they are."""
+    assign("toolhub-data")
+    grant_create(by=admin, persona=persona, capability="toolhub:packages", reason="reads")
+    token, text = token_create(by=admin, persona=persona, name="kim's")
+    token.responsible = kim
+    token.save()
+    seen, headers = eyes_of(kim), {"HTTP_AUTHORIZATION": f"Bearer {text}"}
+    pages = ("/tools/echo/", "/packages/toolhub-data/", SHARING)
+    api = "/api/v1/packages/toolhub-data"
+
+    def statuses() -> list[int]:
+        answers = [seen.get(page).status_code for page in pages]
+        return [*answers, Client().get(api, **headers).status_code]
+
+    assert statuses() == [200, 200, 200, 200]
+    assert post(eyes, "/teams/new/", name="data") == 302
+    assert post(eyes, f"{SHARING}team/", team="data") == 302
+    assert statuses() == [404, 404, 404, 404]
+    assert b"/packages/toolhub-data/" not in seen.get("/search/?q=toolhub-data").content
+    assert call("echo", {"text": "a"}).json()["success"] is True
+    assert post(eyes, SHARING, to="kim", level="view") == 302
+    assert statuses() == [200, 200, 200, 200]
+    assert b"you were given the right" in seen.get(SHARING).content
+    taken = f"{SHARING}view/person/{kim.pk}/"
+    assert post(seen, taken) == 404
+    assert post(eyes, taken) == 302
+    assert statuses() == [404, 404, 404, 404]
+    team = Group.objects.get(name="data")
+    assert post(eyes, f"/teams/{team.pk}/", person="kim") == 302
+    assert statuses() == [200, 200, 200, 200]
+    # A member may what the roles say, and looks at the own team.
+    assert seen.get(f"/teams/{team.pk}/").status_code == 200
+    assert post(seen, f"/teams/{team.pk}/", person="admin") == 422
+    assert post(seen, "/tools/echo/edit/", tags="a") == 404
+    kinds = set(Event.objects.filter(kind__contains="right_").values_list("kind", flat=True))
+    assert kinds == {"package.right_given", "package.right_taken"}
+
+
+def test_without_a_role_a_right_opens_just_that_tool(eyes: Client, viewer: User, published: None) -> None:
+    seen = eyes_of(viewer)
+    assert seen.get("/tools/").status_code == 404
+    assert post(eyes, "/sharing/tool/echo/", to="viewer", level="view") == 302
+    page = seen.get("/tools/")
+    assert [tool.name for tool in page.context["page"].rows] == ["echo"]
+    assert [seen.get(f"/tools/{name}/").status_code for name in ("echo", "hash")] == [200, 404]
+    assert [entry["url"] for entry in page.context["navigation"]][:2] == ["/", "/tools/"]
+
+
+def test_to_try_a_tool_takes_the_right_on_tool_and_persona(
+    eyes: Client, viewer: User, persona: Persona, assign: Callable[[str], None]
+) -> None:
+    assign("echo")
+    seen = eyes_of(viewer)
+    tried = {"persona": "researcher", "arguments": '{"text": "a"}', "act": "run"}
+    assert post(eyes, "/sharing/tool/echo/", to="viewer", level="execute") == 302
+    answer = seen.post("/tools/echo/try/", tried)
+    assert answer.status_code == 422
+    assert b"There is no persona" in answer.content
+    assert post(eyes, "/sharing/persona/researcher/", to="viewer", level="execute") == 302
+    assert seen.post("/tools/echo/try/", tried).status_code == 302
+
+
+def test_pages_tell_whose_it_is_and_what_one_may(eyes: Client, kim: User, published: None) -> None:
+    assert post(eyes, "/teams/new/", name="data") == 302
+    assert post(eyes, f"{SHARING}team/", team="data") == 302
+    assert post(eyes, SHARING, to="team:data", level="manage") == 302
+    assert post(eyes, "/sharing/tool/echo/", to="kim", level="approve") == 302
+    assert b"It belongs to" in eyes.get("/tools/echo/").content
+    held = eyes.get("/people/kim/").content
+    assert b"/sharing/tool/echo/" in held
+    assert b"approve and deny its calls" in held
+    assert b"/sharing/tool/echo/" in eyes_of(kim).get("/account/").content
+    team = Group.objects.get(name="data")
+    owned = eyes.get(f"/teams/{team.pk}/").content
+    assert b"/packages/toolhub-data/" in owned
+    assert post(eyes, f"/teams/{team.pk}/delete/") == 302
+    assert Group.objects.filter(pk=team.pk).exists()
+    refused = eyes.post(SHARING, {"to": "team:nobody", "level": "view"})
+    assert refused.status_code == 422
+    assert b"no such team" in refused.content
+
+
+def test_pages_are_filtered_by_as_many_queries_however_much_is_kept(
+    eyes: Client, kim: User, persona: Persona, assign: Callable[[str], None], call: Any
+) -> None:
+    """No query for each row; and for whom nothing is kept one more than before, with the permissions' two."""
+    assign("toolhub-data")
+    call("echo", {"text": "a"})
+    team, names = Group.objects.create(name="data"), list(Tool.objects.values_list("name", flat=True))
+    places = ("/", "/tools/", "/packages/", "/personas/", "/runs/", "/policy/", "/audit/", "/search/?q=e")
+
+    def counted(client: Client) -> list[int]:
+        found = []
+        for place in places:
+            with CaptureQueriesContext(connection) as captured:
+                assert client.get(place).status_code == 200
+            found.append(len(captured))
+        return found
+
+    seen = eyes_of(kim)
+    counted(seen)
+    none_kept, admins = counted(seen), counted(eyes)
+    more = dict(zip(places, [a - b for a, b in zip(none_kept, admins, strict=True)], strict=True))
+    assert max(more.values()) <= 3, more
+    Tool.objects.filter(name=names[0]).update(team=team)
+    one_kept = counted(seen)
+    Tool.objects.filter(name__in=names[:-1]).update(team=team)
+    for name in names[1:3]:
+        assert post(eyes, f"/sharing/tool/{name}/", to="kim", level="view") == 302
+    assert counted(seen) == one_kept
+    assert max(one_kept) <= 20
+    assert [tool.name for tool in seen.get("/tools/").context["page"].rows] == sorted(
+        [*names[1:3], names[-1]]
+    )
