@@ -16,7 +16,7 @@ from security.capabilities import holders
 from security.conditions import Condition
 from security.decisions import APPROVED
 from security.facts import GrantFact
-from security.models import Persona
+from security.models import Persona, Token
 from security.policy.models import Limit
 from security.policy.selectors import restrictions_in_force, standing_of, tier_grants
 from security.principals import PersonaPrincipal
@@ -56,10 +56,21 @@ def capabilities_check(
             raise _denied(by, f"does not hold {capability} itself, so long and under no other conditions")
 
 
+def flags_check(by: By, flags: Sequence[str]) -> None:
+    """Raises Denied for an agent that would give a flag that its own tier does not have."""
+    if not isinstance(by, PersonaPrincipal) or not flags:
+        return
+    _bounds_check(by)
+    if more := sorted(set(flags) - set(by.standing.flags)):
+        raise _denied(by, f"does not have the flag {more[0]} itself")
+
+
 def sight_check(by: By, name: str) -> None:
     """Raises Denied for an agent that would show a tool, or `package:NAME`, that it does not see itself."""
-    if isinstance(by, PersonaPrincipal) and name not in sees(by.persona_id):
-        _bounds_check(by)
+    if not isinstance(by, PersonaPrincipal):
+        return
+    _bounds_check(by)
+    if name not in sees(by.persona_id):
         raise _denied(by, f"does not see {name.removeprefix('package:')} itself")
 
 
@@ -75,6 +86,16 @@ def token_check(by: By, persona: Persona) -> None:
         raise _denied(by, f"does not see {unseen[0].removeprefix('package:')} as {persona.name} does")
     if flags := sorted(set(standing_of(persona).flags) - set(by.standing.flags)):
         raise _denied(by, f"does not have the flag {flags[0]} as {persona.name} does")
+
+
+def rotation_check(by: By, token: Token) -> None:
+    """The same for a token that is rotated; of its own persona's an agent rotates the one that it calls with.
+
+    With another it would live as long as that one.
+    """
+    token_check(by, token.persona)
+    if isinstance(by, PersonaPrincipal) and by.persona_id == token.persona_id and by.token_id != token.pk:
+        raise _denied(by, f"rotates the token that it calls with, and not {token.prefix}…")
 
 
 def own_tool_check(by: By, tool: str) -> None:

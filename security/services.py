@@ -15,7 +15,7 @@ from security.capabilities import HUB, is_capability
 from security.conditions import Condition, conditions_check
 from security.decisions import APPROVED
 from security.four_eyes import four_eyes_hold
-from security.giving import capabilities_check, token_check
+from security.giving import capabilities_check, rotation_check, token_check
 from security.models import Grant, Persona, Token, User
 from security.permissions import actor_of
 from security.principals import PersonaPrincipal
@@ -201,12 +201,12 @@ def token_rotate(
 ) -> tuple[Token, str]:
     """A new token in place of a valid one, which goes on for `overlap_hours` at most; as `token_create`.
 
-    Valid `days` days, else as long as the old one was made for. An agent may rotate its persona's own token:
-    the new one then ends with the old one, so that nobody lives on by it alone. Raises as it,
+    Valid `days` days, else as long as the old one was made for. An agent may rotate the token that it calls
+    with: the new one then ends with the old one, so that nobody lives on by it alone. Raises as it,
     and Conflict.
     """
     actor = acting(by, "security.add_token", PERSONAS, on=[token.persona])
-    token_check(by, token.persona)
+    rotation_check(by, token)
     if not 0 <= overlap_hours <= OVERLAP_HOURS_MAX:
         raise _field_error("overlap_hours", f"Choose from 0 to {OVERLAP_HOURS_MAX} hours.")
     if days is not None and not 1 <= days <= TOKEN_DAYS_MAX:

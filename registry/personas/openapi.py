@@ -217,6 +217,6 @@ TOKEN_ROTATE = operation(
     body=FORMS["token_rotate"],
     example={"overlap_hours": 24},
     status=201,
-    said="An agent rotates its own tokens, too; the new one then ends when the old one would have.",
+    said="An agent rotates the token that it calls with, too; the new one then ends when that would have.",
 )
 TOKEN_REVOKE = operation("token_revoke", "Revoke a token, from the next call on", None, status=204)

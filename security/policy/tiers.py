@@ -9,7 +9,7 @@ from audit.ledger import Entry, record
 from core.errors import Conflict, InvalidRequest, ToolHubError
 from security.acting import PERSONAS, By, acting, own_check
 from security.capabilities import is_capability
-from security.giving import capabilities_check, own_tool_check
+from security.giving import capabilities_check, flags_check, own_tool_check
 from security.models import Persona
 from security.policy.models import Flag, FlaggedTool, Standing, Tier
 from security.policy.services import field_error
@@ -55,6 +55,7 @@ def tier_change(
         "flags": tier.flags if flags is None else _flags(flags),
     }
     capabilities_check(by, sorted(set(new["capabilities"]) - set(tier.capabilities)))
+    flags_check(by, sorted(set(new["flags"]) - set(tier.flags)))
     with transaction.atomic():
         row = Tier.objects.select_for_update().get(pk=tier.pk)
         changed = {name: value for name, value in new.items() if getattr(row, name) != value}
@@ -85,6 +86,7 @@ def tier_set(*, by: By, persona: Persona, tier: Tier | None) -> None:
     actor = acting(by, "policy.change_standing", PERSONAS, on=[persona])
     own_check(by, persona.pk)
     capabilities_check(by, tier.capabilities if tier else ())
+    flags_check(by, tier.flags if tier else ())
     with transaction.atomic():
         row, _ = Standing.objects.select_for_update().get_or_create(persona=persona)
         if row.tier_id == (tier.pk if tier else None):

@@ -10,12 +10,22 @@ from execution.models import Run
 from registry.models import ToolVersion
 from security.models import Grant, Persona, User
 from security.policy.models import Flag, Standing, Tier
+from security.policy.tiers import flag_create, tier_change, tier_create, tier_set
 from security.services import grant_create
 
 pytestmark = pytest.mark.django_db
 Manage = Callable[..., Any]
 Call = Callable[..., Any]
 Assign = Callable[[str], None]
+
+
+@pytest.fixture
+def trusted(admin: User) -> None:
+    """The manager may give the flag beta: its own tier has it."""
+    flag_create(by=admin, name="beta", state="tiers")
+    tier = tier_create(by=admin, name="testers")
+    tier_change(by=admin, tier=tier, flags=["beta"])
+    tier_set(by=admin, persona=Persona.objects.get(name="manager"), tier=tier)
 
 
 def failed(answer: Any) -> dict[str, str]:
@@ -25,10 +35,9 @@ def failed(answer: Any) -> dict[str, str]:
 
 
 def test_a_tool_that_needs_a_flag_is_called_by_personas_whose_tier_has_it(
-    manage: Manage, call: Call, assign: Assign
+    manage: Manage, trusted: None, call: Call, assign: Assign
 ) -> None:
     assign("echo")
-    assert manage("POST", "flags", name="beta", state="tiers").status_code == 201
     assert manage("POST", "tiers", name="free").status_code == 201
     assert manage("POST", "tiers", name="pro", flags=["beta"]).json()["flags"] == ["beta"]
     assert manage("PUT", "tools/echo/flag", flag="beta").json() == {"flag": "beta"}
@@ -68,8 +77,7 @@ def test_a_tier_grants_capabilities_and_the_record_says_so(
     assert call("echo", {"text": "a"}).status_code == 403
 
 
-def test_what_is_in_use_is_not_deleted(manage: Manage, published: None) -> None:
-    manage("POST", "flags", name="beta")
+def test_what_is_in_use_is_not_deleted(manage: Manage, trusted: None, published: None, admin: User) -> None:
     manage("POST", "tiers", name="pro", flags=["beta"])
     manage("PATCH", "personas/researcher", tier="pro")
     for path in ("tiers/pro", "flags/beta"):
@@ -77,6 +85,8 @@ def test_what_is_in_use_is_not_deleted(manage: Manage, published: None) -> None:
         assert (refused.status_code, refused.json()["error"]["code"]) == (409, "IN_USE")
     manage("PATCH", "personas/researcher", tier=None)
     assert manage("DELETE", "tiers/pro").status_code == 204
+    tier_set(by=admin, persona=Persona.objects.get(name="manager"), tier=None)
+    assert manage("DELETE", "tiers/testers").status_code == 204
     manage("PUT", "tools/echo/flag", flag="beta")
     assert manage("DELETE", "flags/beta").status_code == 409
     manage("PUT", "tools/echo/flag", flag=None)
