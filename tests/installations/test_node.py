@@ -131,6 +131,8 @@ def test_a_registry_that_nobody_allowed_is_not_reached(
         ({"resolved": "git+ssh://git@example.org/a/b.git#abc"}, "repository or a file"),
         ({"resolved": "file:../twice.tgz"}, "repository or a file"),
         ({"link": True}, "folder or a link"),
+        ({"integrity": None, "inBundle": True}, "within another package"),
+        ({"hasShrinkwrap": True}, "a lock of its own"),
         ({"name": "../../twice"}, "folder or a link"),
         ({"dependencies": {"@here/times": "git+https://example.org/times.git"}}, "not by its version"),
         ({"dependencies": {"@here/times": "https://example.org/times.tgz"}}, "not by its version"),
@@ -146,9 +148,11 @@ def test_what_is_no_package_by_version_and_hash_is_refused(changes: dict[str, An
 
 
 def test_a_lock_is_that_of_its_package_and_keeps_no_address() -> None:
-    files = node_registry.files(resolved="https://registry.example.org/twice/-/twice-1.2.0.tgz")
+    address = "https://registry.example.org/twice/-/twice-1.2.0.tgz"
+    files = node_registry.files(resolved=address, _resolved=address, _hasShrinkwrap=True)
     read = node_lock_read(files["package-lock.json"], files["package.json"])
     assert "example.org" not in str(read)
+    assert set(read["packages"]["node_modules/twice"]) == {"version", "integrity", "dependencies"}
     assert list(read["packages"]) == ["", "node_modules/@here/times", "node_modules/twice"]
     for package, why in (
         (None, "no package.json"),

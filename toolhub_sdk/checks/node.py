@@ -18,8 +18,12 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+[0-9A-Za-z.+-]{0,100}")
 _HASH = re.compile(r"sha(?:256|384|512)-[A-Za-z0-9+/]{43,88}={0,2}")
 _ALIAS = re.compile(rf"npm:{_NAME}(?:@[^:/]*)?")
 _ASKED = ("dependencies", "optionalDependencies", "peerDependencies")
-# Where a package comes from is the hub's to say, and what it needs to be built is not done.
-_DROPPED = frozenset({"resolved", "dev", "devDependencies", "funding", "license", "deprecated", "scripts"})
+# What npm needs to know of a package. Where it comes from is the hub's to say, and npm reads that, and more,
+# from members of other names, too.
+_KEPT = frozenset(
+    {*_ASKED, "peerDependenciesMeta", "name", "version", "integrity", "optional", "devOptional", "peer"}
+    | {"hasInstallScript", "engines", "os", "cpu", "libc"}
+)
 
 
 class UnfitLock(ValueError):
@@ -96,7 +100,7 @@ def _entry(place: str, entry: Any) -> dict[str, Any]:
         raise UnfitLock(f"{place or 'the package itself'} is no object")
     for name in _ASKED:
         _ranges_check(entry.get(name, {}), place)
-    kept = {name: value for name, value in entry.items() if name not in _DROPPED}
+    kept = {name: value for name, value in entry.items() if name in _KEPT}
     if not place:
         return {name: kept[name] for name in ("name", "version", *_ASKED) if name in kept}
     if not _PLACE.fullmatch(place) or entry.get("link") or not re.fullmatch(_NAME, _name(place, entry)):
@@ -105,9 +109,12 @@ def _entry(place: str, entry: Any) -> dict[str, Any]:
         raise UnfitLock(f"{place} comes from a repository or a file; only packages of the registry are taken")
     if not _VERSION.fullmatch(str(entry.get("version", ""))):
         raise UnfitLock(f"{place} has no exact version")
+    # Without a hash npm gets what is said to come within another package and does not, and what a package's
+    # own lock asks for.
+    if entry.get("inBundle") or entry.get("hasShrinkwrap"):
+        raise UnfitLock(f"{place} comes within another package, or brings a lock of its own")
     hashes = str(entry.get("integrity", "")).split()
-    # What comes within another package is held by that one's hash.
-    if not entry.get("inBundle") and not (hashes and all(map(_HASH.fullmatch, hashes))):
+    if not (hashes and all(map(_HASH.fullmatch, hashes))):
         raise UnfitLock(f"{place} has no hash by SHA-256 or a longer one")
     return kept
 
