@@ -17,11 +17,13 @@ from security.decisions import APPROVED
 from security.four_eyes import four_eyes_hold
 from security.giving import capabilities_check, rotation_check, token_check
 from security.models import Grant, Persona, Token, User
-from security.permissions import actor_of
+from security.permissions import actor_of, require
 from security.principals import PersonaPrincipal
+from security.sharing.kinds import things_named
 from security.tokens import token_digest, token_text
 
 PERSONA_NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
+APPROVE = "execution.approve_run"
 TOKEN_DAYS_MAX = 366
 OVERLAP_HOURS_MAX = 24 * 14
 
@@ -113,6 +115,7 @@ def grant_create(
         message = f"{capability} is about the hub: conditions on a call's arguments cannot be met there."
         raise InvalidRequest(message, errors=[{"pointer": "/conditions", "message": message}])
     capabilities_check(by, [capability], expires_at, checked)
+    _peoples_check(person, persona, capability)
     _advance_check(person, persona, capability)
     try:
         with transaction.atomic():
@@ -132,6 +135,22 @@ def grant_create(
         message = f"{persona.name} holds {capability} already."
         raise Conflict(message, errors=[{"pointer": "/capability", "message": message}]) from error
     return grant
+
+
+def _peoples_check(by: User, persona: Persona, capability: str) -> None:
+    """The right to manage one persona gives it neither the hub nor approvals. Raises Denied, NotFound.
+
+    Who gives `toolhub:…` may grant in all of the hub. Who gives `approved:TOOL` may approve the persona's
+    calls of the tool, and in all of the hub where no such tool is named.
+    """
+    kind, _, tool = capability.partition(":")
+    if kind == HUB:
+        require(by, "security.add_grant")
+    if kind == APPROVED:
+        named = things_named(None, tool)
+        if not named:
+            require(by, APPROVE)
+        require(by, APPROVE, persona, *named)
 
 
 def _advance_check(by: User, persona: Persona, capability: str) -> None:

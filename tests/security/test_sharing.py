@@ -10,7 +10,7 @@ from core.errors import Conflict, Denied, InvalidRequest, NotFound
 from registry.models import Package, Tool
 from security.models import Persona, User
 from security.permissions import require
-from security.services import persona_create
+from security.services import grant_create, persona_create
 from security.sharing.levels import APPROVE, EXECUTE, LEVELS, MANAGE, VIEW
 from security.sharing.people import people_with
 from security.sharing.reach import about, holds, kept_from, may, within
@@ -192,3 +192,30 @@ def test_every_kind_has_each_right_and_its_rows(admin: User, kim: User, publishe
         assert User.objects.get(pk=kim.pk).has_perm(f"{thing._meta.app_label}.{level}_{name}", thing)
         right_take(by=admin, thing=thing, to=kim, level=level)
         assert not User.objects.get(pk=kim.pk).has_perm(f"{thing._meta.app_label}.{level}_{name}", thing)
+
+
+def test_who_manages_a_persona_gives_it_neither_the_hub_nor_approvals(
+    admin: User, kim: User, persona: Persona, published: None
+) -> None:
+    """An agent of it may have an admin who answers for it; and to manage does not contain to approve."""
+    echo = Tool.objects.get(name="echo")
+
+    def grant(capability: str) -> None:
+        grant_create(by=User.objects.get(pk=kim.pk), persona=persona, capability=capability, reason="r")
+
+    right_give(by=admin, thing=persona, to=kim, level=MANAGE)
+    grant("file:read")
+    for capability in ("toolhub:personas", "toolhub"):
+        with pytest.raises(Denied, match="add_grant"):
+            grant(capability)
+    for thing in (None, persona):
+        if thing:
+            right_give(by=admin, thing=thing, to=kim, level=APPROVE)
+        for capability in ("approved:echo", "approved:*", "approved"):
+            with pytest.raises(Denied, match="approve_run"):
+                grant(capability)
+    right_give(by=admin, thing=echo, to=kim, level=APPROVE)
+    grant("approved:echo")
+    with pytest.raises(Denied, match="approve_run"):
+        grant("approved:*")
+    assert {row.capability for row in persona.grants.all()} == {"file:read", "approved:echo"}

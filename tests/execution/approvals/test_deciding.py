@@ -239,7 +239,8 @@ def test_who_is_responsible_approves_nothing_in_advance(asked: Ask, admin: User,
 def test_what_one_granted_approves_none_of_the_calls_one_answers_for(
     asked: Ask, client: Client, people: Any, persona: Persona, capability: str
 ) -> None:
-    boss, other = (people(name, "security.add_grant", "security.add_token") for name in ("boss", "other"))
+    able = ("security.add_grant", "security.add_token", "execution.approve_run")
+    boss, other = (people(name, *able) for name in ("boss", "other"))
     grant_create(by=boss, persona=persona, capability=capability, reason="before there was a token")
 
     def status(by: User) -> int:
