@@ -11,6 +11,7 @@ from core.outbox.models import Delivery
 from core.outbox.services import MAIL, delivery_add
 from execution.models import Attempt, Recovery, Run, Status
 from security.models import User
+from security.sharing.people import people_with
 
 ASKED, ESCALATION = "recovery.asked", "recovery.escalated"
 PEOPLE_MAX = 50
@@ -40,7 +41,7 @@ class RecoveryMail:
 
     def mail(self, delivery: Delivery) -> Mail:
         """Which run waits, why, and where to resolve it."""
-        rows = Recovery.objects.select_related("run__tool_version", "run__persona")
+        rows = Recovery.objects.select_related("run__tool_version__tool__package", "run__persona")
         row = rows.filter(run=delivery.subject, run__status=Status.AWAITING_PERSON).first()
         if row is None:
             raise Undeliverable("the run does not wait any more")
@@ -60,8 +61,8 @@ class RecoveryMail:
 
 
 def _resolvers(row: Recovery) -> QuerySet[User]:
-    backend = "django.contrib.auth.backends.ModelBackend"
-    return User.objects.with_perm("execution.resolve_run", backend=backend).order_by("username")
+    run = row.run
+    return people_with("execution.resolve_run", run.persona, run.tool_version.tool).order_by("username")
 
 
 def _group(row: Recovery) -> QuerySet[User]:

@@ -7,6 +7,7 @@ from execution.models import Run
 from execution.runs.again import submit_on_record
 from execution.runs.requests import CallRequest
 from execution.runs.waiting import run_await
+from registry.selectors import tools_named
 from security.models import Persona, User
 from security.permissions import require
 from security.tokens import principal_of_persona
@@ -29,7 +30,7 @@ def schema_try(*, by: User, persona: Persona, tool: str, request: CallRequest, s
     Where it is not known, the hook is called as a run on the person's responsibility, as by `run_try`.
     Raises Denied and what `run_submit` raises.
     """
-    require(by, "execution.add_run")
+    require(by, "execution.add_run", persona, *tools_named(tool))
     principal = principal_of_persona(persona, by)
     known = schema_known(principal=principal, name=tool, request=request)
     if known.cached:

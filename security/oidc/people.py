@@ -11,7 +11,7 @@ from audit.ledger import Entry, record
 from core.actors import SYSTEM, Actor
 from core.errors import Conflict, Denied
 from security.accounts.notices import notice_owe
-from security.accounts.services import CHANGE, person_roles_follow
+from security.accounts.services import ADD, CHANGE, person_roles_follow
 from security.models import Identity, User
 from security.oidc.claims import Claims
 from security.oidc.options import Options
@@ -134,9 +134,9 @@ def _newcomer(claims: Claims, options: Options) -> User:
 
 def _link_check(person: User) -> None:
     """Who writes addresses at the provider must not thereby become somebody who rules here."""
-    if person.is_superuser or person.has_perm(CHANGE):
+    if person.is_superuser or person.has_perm(CHANGE) or person.has_perm(ADD):
         raise Denied(
-            f"{person.get_username()} may change people, and is linked by their own hand only.",
+            f"{person.get_username()} may invite or change people, and is linked by their own hand only.",
             suggestions=["Sign in with the password, and link yourself on the page of your account."],
         )
 

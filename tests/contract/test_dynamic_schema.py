@@ -9,12 +9,18 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from core.errors import Denied
 from execution.dynamic.keep import LIVES, schemas_expire
+from execution.dynamic.services import Asked
 from execution.models import DynamicSchema, Run
+from execution.runs.requests import CallRequest
 from execution.runs.worker import queue_work
-from registry.models import Package
+from execution.tries.services import schema_try
+from registry.models import Package, Tool
 from security.models import Persona, User
 from security.services import grant_create
+from security.sharing.levels import EXECUTE
+from security.sharing.services import right_give
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.django_db]
 Ask = Callable[..., Any]
@@ -164,3 +170,20 @@ def test_lists_say_that_a_schema_is_dynamic_and_a_contexts_comes_in_a_providers_
         "/api/v1/tools/fx_dyn/schema?format=text", {}, content_type="application/json", **header
     )
     assert wrong.status_code == 422
+
+
+def test_a_person_asks_with_the_right_to_execute_both(
+    fx_contract: None, persona: Persona, admin: User
+) -> None:
+    kim, tool = User.objects.create_user("kim"), Tool.objects.get(name="fx_dyn")
+    wish = CallRequest(arguments={}, context={})
+
+    def asked() -> Asked:
+        by = User.objects.get(pk=kim.pk)
+        return schema_try(by=by, persona=persona, tool=tool.name, request=wish, seconds=0)
+
+    right_give(by=admin, thing=persona, to=kim, level=EXECUTE)
+    with pytest.raises(Denied, match="add_run on fx_dyn"):
+        asked()
+    right_give(by=admin, thing=tool, to=kim, level=EXECUTE)
+    assert asked().run == Run.objects.get(responsible=kim)

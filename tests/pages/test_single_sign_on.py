@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from allauth.mfa.models import Authenticator
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
 from audit.models import Event
@@ -219,10 +219,12 @@ def test_an_address_links_only_where_the_settings_say_so_and_it_is_verified(
 
 def test_an_address_links_nobody_who_could_change_people(admin: User, viewer: User, options: Any) -> None:
     options(link_email=True)
-    for person in (admin, viewer):
+    host = User.objects.create_user("host")
+    host.user_permissions.add(Permission.objects.get(codename="add_user"))
+    viewer.groups.add(Group.objects.get(name="admin"))
+    for person in (admin, viewer, host):
         User.objects.update(email="")
         User.objects.filter(pk=person.pk).update(email="bo@example.org")
-        person.groups.add(Group.objects.get(name="admin"))
         client = Client()
         assert "linked by their own hand only" in said(client, through(client))
         assert who(client) == ""

@@ -19,8 +19,11 @@ from execution.runs.invariants import invariants_check
 from execution.runs.resolve import run_resolve
 from execution.runs.services import run_cancel
 from execution.runs.verdicts import Verdict
-from security.models import User
+from registry.models import Tool
+from security.models import Persona, User
 from security.permissions import actor_of
+from security.sharing.levels import EXECUTE
+from security.sharing.services import right_give, team_set
 from tests.execution.effects.conftest import state
 from tests.execution.fixtures import Declare
 from tests.execution.recovery.conftest import Fail, now_of, work
@@ -138,12 +141,18 @@ def test_its_page_and_the_overview_lead_to_who_resolves_it(fail: Fail, admin: Us
 
 
 def test_who_may_resolve_hears_of_it_and_a_group_when_nobody_acts(
-    fail: Fail, admin: User, settings: Any, mailoutbox: Any
+    fail: Fail, admin: User, persona: Persona, settings: Any, mailoutbox: Any
 ) -> None:
     settings.MAIL_FROM = "hub@example.org"
     User.objects.filter(pk=admin.pk).update(email="admin@example.org")
     chief = User.objects.create_user("chief", email="chief@example.org")
     chief.groups.add(Group.objects.create(name="duty"))
+    # For who is not in the persona's team it does not exist; who was given the right on both hears of it.
+    User.objects.create_user("ops", email="ops@example.org").groups.add(Group.objects.get(name="operator"))
+    kim = User.objects.create_user("kim", email="kim@example.org")
+    team_set(by=admin, thing=persona, team=Group.objects.create(name="owners"))
+    for thing in (persona, Tool.objects.get(name="fx_boom")):
+        right_give(by=admin, thing=thing, to=kim, level=EXECUTE)
     run = fail({**MANUAL, "escalation": {"after": "10m", "to": "duty"}}, "fx_boom")
 
     def sent() -> list[list[str]]:
@@ -151,7 +160,7 @@ def test_who_may_resolve_hears_of_it_and_a_group_when_nobody_acts(
             delivery_try(delivery)
         return [mail.to + mail.bcc for mail in mailoutbox]
 
-    assert sent() == [["admin@example.org"]]
+    assert sent() == [["admin@example.org", "kim@example.org"]]
     assert f"/runs/{run.pk}/resolve/" in mailoutbox[0].body
     assert escalations_send() == 0
     Recovery.objects.update(escalates_at=Now() - timedelta(seconds=1))
