@@ -1,6 +1,6 @@
 """What a caller's rights to a tool rest on: read by one statement, and kept until something of it changes.
 
-Every table that the statement reads has a trigger that raises the rights' epoch (execution/runs/epoch.py),
+Every table that the statement reads has a trigger that replaces the rights' epoch (execution/runs/epoch.py),
 in the transaction of the change. A call reads the epoch with its token, and so learns whether what is kept
 holds.
 """
@@ -90,7 +90,7 @@ def rights_of(persona_id: int, tool: str, epoch: int | None, *, alone: bool) -> 
     """A persona's rights to a tool at an epoch, or later; None where there is no such tool.
 
     `alone` says that no transaction of the caller's may have changed some of it. Within such a one nothing is
-    kept, nor taken from what is: its changes raise the epoch when they are committed.
+    kept, nor taken from what is: its changes replace the epoch when they are committed.
     """
     if not alone or epoch is None:
         return _read(persona_id, tool)

@@ -1,12 +1,15 @@
 """What is kept of rights, on PostgreSQL: as long as nothing changed them, and never what was not committed."""
 
 import re
+import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from execution.runs import hotpath, rights
@@ -69,7 +72,7 @@ def test_rights_are_read_once_and_again_after_a_change(
     assert len(reads) == 3
 
 
-def test_one_transaction_raises_the_epoch_once_and_one_that_is_taken_back_never(
+def test_a_transaction_replaces_the_epoch_and_one_that_is_taken_back_does_not(
     admin: User, persona: Persona
 ) -> None:
     before = epoch()
@@ -80,11 +83,67 @@ def test_one_transaction_raises_the_epoch_once_and_one_that_is_taken_back_never(
     with transaction.atomic():
         Grant.objects.bulk_create(rows)
         Grant.objects.update(reason="other")
-    assert epoch() == before + 1
+    after = epoch()
+    assert after != before
     with transaction.atomic():
         Grant.objects.all().delete()
         transaction.set_rollback(True)
-    assert epoch() == before + 1
+    assert epoch() == after
+
+
+def test_a_database_that_went_back_brings_back_no_rights_that_were_kept(
+    call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    assert call("fx_capable", {}).status_code == 403  # a token's first use is not by this way
+    before = epoch()
+    grant = grant_create(by=admin, persona=persona, capability="file:read", reason="r")
+    assert call("fx_capable", {}).status_code == 200
+    with connection.cursor() as cursor:  # as a restore does it
+        cursor.execute("DELETE FROM security_grant WHERE id = %s", [grant.pk])
+        cursor.execute("UPDATE execution_rights_epoch SET value = %s", [before])
+    Restriction.objects.create(tool="fx_echo", reason="r", created_by=admin)
+    assert call("fx_capable", {}).status_code == 403
+
+
+def test_changes_of_rights_do_not_wait_for_each_other(admin: User, persona: Persona) -> None:
+    """One has yet to check a row that the other holds; counted first, the epoch would stand in their way."""
+    other = Persona.objects.create(name="other")
+
+    def change() -> None:
+        with transaction.atomic():
+            Persona.objects.select_for_update().get(pk=other.pk)
+            Grant.objects.create(
+                persona=persona, capability="b:1", granted_by=admin, reason="r", conditions=[]
+            )
+            held.set()
+            waits_for_lock()
+        connections.close_all()
+
+    held = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            for whose in (persona, other):
+                Grant.objects.create(
+                    persona=whose, capability="a:1", granted_by=admin, reason="r", conditions=[]
+                )
+            done = pool.submit(change)
+            assert held.wait(30)
+        done.result(30)
+    assert Grant.objects.count() == 3
+
+
+def waits_for_lock() -> None:
+    """Returns when another session waits for a lock of this transaction's."""
+    asked = "SELECT count(*) FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+    ends = time.monotonic() + 30
+    with connection.cursor() as cursor:
+        while time.monotonic() < ends:
+            cursor.execute("SELECT pg_stat_clear_snapshot()")
+            cursor.execute(asked)
+            if cursor.fetchone()[0]:
+                return
+            time.sleep(0.01)
+    raise AssertionError("nobody waited")
 
 
 def test_within_a_transaction_that_changes_rights_nothing_is_kept(
