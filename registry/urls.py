@@ -32,6 +32,7 @@ from registry.releases.views import (
     ReleaseActivate,
     ReleaseCompare,
     ReleaseDeprecate,
+    ReleaseQuarantine,
     ReleaseRestore,
     ReleaseYank,
     ReleaseZip,
@@ -63,6 +64,11 @@ urlpatterns = [
         "packages/<slug:name>/<str:version>/deprecate/", ReleaseDeprecate.as_view(), name="release_deprecate"
     ),
     path("packages/<slug:name>/<str:version>/yank/", ReleaseYank.as_view(), name="release_yank"),
+    path(
+        "packages/<slug:name>/<str:version>/quarantine/",
+        ReleaseQuarantine.as_view(),
+        name="release_quarantine",
+    ),
     path("packages/<slug:name>/<str:version>/restore/", ReleaseRestore.as_view(), name="release_restore"),
     path("settings/secrets/", Secrets.as_view(), name="secrets"),
     path("settings/secrets/<int:row>/remove/", CredentialRemove.as_view(), name="credential_remove"),

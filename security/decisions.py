@@ -136,7 +136,7 @@ def _version_state(facts: CallFacts) -> Check:
             return Check("version", "warn", reason, remedy="Move to another version.", who=_ADMIN)
         case "yanked":
             return _fail("version", f"{named} was withdrawn.{why}", "VERSION_YANKED", "Call another version.")
-    return _fail("version", f"{named} is quarantined.", "QUARANTINED", "Review what changed.")
+    return _fail("version", f"{named} is in quarantine.{why}", "QUARANTINED", "Review it, and restore it.")
 
 
 def _capabilities(facts: CallFacts) -> Check:

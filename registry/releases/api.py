@@ -15,7 +15,12 @@ from registry.models import Package, Release
 from registry.releases import openapi
 from registry.releases.activation import release_activate
 from registry.releases.difference import releases_compare
-from registry.releases.lifecycle import release_deprecate, release_restore, release_yank
+from registry.releases.lifecycle import (
+    release_deprecate,
+    release_quarantine,
+    release_restore,
+    release_yank,
+)
 from registry.releases.overlay import tool_overlay_edit
 from registry.releases.selectors import (
     dependencies_graph,
@@ -198,6 +203,20 @@ class ReleaseYank(APIView):
         body_check(_REASON, request.data)
         reason = request.data["reason"]
         return _act(request, pk, lambda one: release_yank(by=caller(request), release=one, reason=reason))
+
+
+class ReleaseQuarantine(APIView):
+    """POST releases/{id}/quarantine."""
+
+    @extend_schema(
+        **openapi.act("release_quarantine", "Refuse every call until a person reviewed it", openapi.REASON)
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        body_check(_REASON, request.data)
+        reason = request.data["reason"]
+        return _act(
+            request, pk, lambda one: release_quarantine(by=caller(request), release=one, reason=reason)
+        )
 
 
 class ReleaseRestore(APIView):

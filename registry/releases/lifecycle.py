@@ -1,11 +1,12 @@
-"""Deprecating and withdrawing releases, and bringing them back."""
+"""Deprecating, withdrawing and setting apart releases, and bringing them back."""
 
 from django.db import transaction
 
 from audit.ledger import Entry, record
-from core.errors import Conflict, InvalidRequest
+from core.errors import Conflict, Denied, InvalidRequest
 from registry.models import Package, Release, VersionState
 from security.acting import By, acting
+from security.models import User
 
 CHANGE = "registry.change_release"
 REASON_MAX = 300
@@ -27,8 +28,19 @@ def release_yank(*, by: By, release: Release, reason: str) -> None:
     _set(by, release, VersionState.YANKED, "release.yanked", reason)
 
 
+def release_quarantine(*, by: By, release: Release, reason: str) -> None:
+    """Its tools refuse every call until a person has reviewed it: also those in use, runs that wait included.
+
+    Raises Denied, InvalidRequest, Conflict.
+    """
+    _set(by, release, VersionState.QUARANTINED, "release.quarantined", reason)
+
+
 def release_restore(*, by: By, release: Release) -> None:
-    """Takes deprecation or withdrawal back. Raises Denied, Conflict."""
+    """Takes deprecation or withdrawal back, and quarantine: that by a person only, who has reviewed it.
+
+    Raises Denied, Conflict.
+    """
     _set(by, release, VersionState.ACTIVE, "release.restored", "")
 
 
@@ -49,5 +61,16 @@ def _set(by: By, release: Release, state: VersionState, kind: str, reason: str) 
                 f"{release} is in use.",
                 suggestions=["Put another release in use first, then withdraw this one."],
             )
-        release.tool_versions.exclude(state=VersionState.QUARANTINED).update(state=state, state_reason=reason)
+        held = release.tool_versions.filter(state=VersionState.QUARANTINED)
+        if state is not VersionState.QUARANTINED and held.exists():
+            _review_check(by, release, state)
+        release.tool_versions.update(state=state, state_reason=reason)
         record(Entry(kind, actor, "package", package.name, {"version": release.version, "reason": reason}))
+
+
+def _review_check(by: By, release: Release, state: VersionState) -> None:
+    """What is in quarantine comes out by a person's review, and by no other change."""
+    if state is not VersionState.ACTIVE:
+        raise Conflict(f"{release} is in quarantine.", suggestions=["Review it, and restore it first."])
+    if not isinstance(by, User):
+        raise Denied(f"{release} is in quarantine: a person reviews it, and restores it.")

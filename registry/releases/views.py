@@ -21,7 +21,12 @@ from registry.releases.activation import release_activate
 from registry.releases.affected import affected_by
 from registry.releases.difference import releases_compare
 from registry.releases.forms import ReasonForm
-from registry.releases.lifecycle import release_deprecate, release_restore, release_yank
+from registry.releases.lifecycle import (
+    release_deprecate,
+    release_quarantine,
+    release_restore,
+    release_yank,
+)
 from registry.releases.selectors import (
     package_get,
     package_tools,
@@ -231,8 +236,22 @@ class ReleaseYank(_Reasoned):
         release_yank(by=by, release=release, reason=reason)
 
 
+class ReleaseQuarantine(_Reasoned):
+    """Callers are refused until somebody looked."""
+
+    title, action = "Quarantine", "Set it apart"
+    effect = (
+        "Every call of its tools is refused from now on, with your reason, also while it is in use. "
+        "A person who has reviewed it restores it."
+    )
+
+    def act(self, by: User, release: Release, reason: str) -> None:
+        """Sets apart."""
+        release_quarantine(by=by, release=release, reason=reason)
+
+
 class ReleaseRestore(QuestionView):
-    """Takes deprecation or withdrawal back."""
+    """Takes deprecation, withdrawal or quarantine back."""
 
     permission = "registry.change_release"
 

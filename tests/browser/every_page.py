@@ -249,7 +249,7 @@ def rare_rows(hub: Hub) -> dict[str, str]:
 def package_pages(rare: dict[str, str]) -> list[str]:
     """The pages of an installed package, and of installations: waiting for review, failed, done."""
     package = "/packages/quotes"
-    acts = [f"{package}/1.0.0/{act}/" for act in ("activate", "deprecate", "yank", "restore")]
+    acts = [f"{package}/1.0.0/{act}/" for act in ("activate", "deprecate", "yank", "quarantine", "restore")]
     installations = [f"/installations/{rare[name]}/" for name in ("reviewed", "broken", "done")]
     asked = [f"/installations/{rare['reviewed']}/cancel/", f"{package}/uninstall/"]
     return [f"{package}/", f"{package}/compare/", *acts, *installations, *asked]

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from audit.models import Event
+from core.actors import Actor
 from core.errors import Conflict, Denied, InvalidRequest, ToolHubError
 from registry.installations.approval import installation_approve
 from registry.installations.models import Installation
@@ -14,7 +15,12 @@ from registry.installations.worker import installations_work
 from registry.models import Archive, Assignment, Package, Release, Tool
 from registry.releases.activation import release_activate
 from registry.releases.difference import releases_compare
-from registry.releases.lifecycle import release_deprecate, release_restore, release_yank
+from registry.releases.lifecycle import (
+    release_deprecate,
+    release_quarantine,
+    release_restore,
+    release_yank,
+)
 from registry.releases.overlay import tool_overlay_edit
 from registry.releases.uninstall import package_uninstall
 from registry.services import assignment_create
@@ -107,6 +113,32 @@ def test_a_deprecated_release_warns_and_a_withdrawn_one_refuses_each_with_its_re
         release_activate(by=admin, release=first)
     release_restore(by=admin, release=first)
     assert call("greet@1.0.0") == (202, "")
+
+
+def test_what_is_in_quarantine_waits_for_a_person(
+    admin: User, two: tuple[Release, Release], call: Call, client: Client, token_text: str
+) -> None:
+    """Also the release in use, and whatever else is done with it meanwhile."""
+    first, second = two
+    release_quarantine(by=admin, release=second, reason="Who signed this?")
+    assert call("greet") == (403, "QUARANTINED")
+    assert call("greet@1.0.0") == (202, "")
+    answer = client.get("/api/v1/tools/greet", headers={"Authorization": f"Bearer {token_text}"}).json()
+    (failed,) = [check for check in answer["decision"]["checks"] if check["verdict"] == "fail"]
+    assert failed["reason"] == "greet 1.1.0 is in quarantine. Who signed this?"
+    for act in (release_deprecate, release_yank):
+        with pytest.raises(Conflict):
+            act(by=admin, release=second, reason="Away with it.")
+    with pytest.raises(Denied):
+        release_restore(by=Actor("system", "cli", "operator"), release=second)
+    release_activate(by=admin, release=first)
+    with pytest.raises(Conflict):
+        release_activate(by=admin, release=second)
+    release_restore(by=admin, release=second)
+    release_activate(by=admin, release=second)
+    assert call("greet") == (202, "")
+    kinds = Event.objects.filter(kind__in=["release.quarantined", "release.restored"]).order_by("id")
+    assert list(kinds.values_list("kind", flat=True)) == ["release.quarantined", "release.restored"]
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 301])

@@ -60,6 +60,7 @@ def test_each_page_of_a_package(eyes: Client, install: Install) -> None:
         ("release_activate", ["greetings", "1.0.0"]),
         ("release_deprecate", ["greetings", "1.0.0"]),
         ("release_yank", ["greetings", "1.0.0"]),
+        ("release_quarantine", ["greetings", "1.0.0"]),
         ("release_zip", ["greetings", "1.0.0"]),
         ("package_uninstall", ["greetings"]),
     ):

@@ -96,8 +96,8 @@ DENIED = [
         {"version_state": "quarantined"},
         "version",
         "QUARANTINED",
-        "1.2.0 is quarantined.",
-        "Review what changed.",
+        "1.2.0 is in quarantine.",
+        "Review it, and restore it.",
     ),
     (
         {"grants": ()},

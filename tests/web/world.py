@@ -63,6 +63,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "api_flags": {"name": "alpha"},
     "api_release_deprecate": {"reason": "old"},
     "api_release_yank": {"reason": "bad"},
+    "api_release_quarantine": {"reason": "odd"},
     # Pages that whoever may look sees with their form: what is sent is refused with 422.
     "secrets": {"server": "https://code.example.org", "user": "u", "password": "p"},
     "tier": {"description": "other"},
