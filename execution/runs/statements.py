@@ -15,6 +15,7 @@ from psycopg.adapt import PyFormat, Transformer
 Row = tuple[Any, ...]
 # A statement is prepared for each combination of its values' types; a connection keeps so many.
 KEPT = 64
+_OUTDATED = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
 _DONE = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 _NUMBERS = itertools.count(1)
 _Names = OrderedDict[tuple[str, tuple[int, ...]], bytes]
@@ -49,12 +50,25 @@ def row_read(statement: str, values: Sequence[Any]) -> Row | None:
     return next(iter(statement_execute(statement, values)), None)
 
 
-def _rows(on: psycopg.Connection[Any], statement: str, values: Sequence[Any]) -> list[Row]:
+def _rows(
+    on: psycopg.Connection[Any], statement: str, values: Sequence[Any], *, anew: bool = False
+) -> list[Row]:
     """By libpq's own calls, with psycopg's conversions: half of what a cursor takes."""
+    if not on.autocommit and on.pgconn.transaction_status == pq.TransactionStatus.IDLE:
+        # Django leaves it to psycopg's cursors to begin the transaction that it is in.
+        _result(on, lambda: on.pgconn.send_query(b"BEGIN"))
     exchange = Transformer.from_context(on)
     given: Any = exchange.dump_sequence(values, [PyFormat.AUTO] * len(values))
     name = _name(on, statement, exchange.types or ())
-    result = _result(on, lambda: on.pgconn.send_query_prepared(name, given, exchange.formats))
+    try:
+        result = _result(on, lambda: on.pgconn.send_query_prepared(name, given, exchange.formats))
+    except _OUTDATED:
+        # A migration changed a column's type, or somebody let go of all that was prepared: prepared anew,
+        # here or, where this transaction is spoiled, in the next.
+        del _NAMES[on]
+        if anew or on.pgconn.transaction_status != pq.TransactionStatus.IDLE:
+            raise
+        return _rows(on, statement, values, anew=True)
     exchange.set_pgresult(result)
     return exchange.load_rows(0, result.ntuples, tuple)
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import (
     DatabaseError,
     DataError,
+    NotSupportedError,
     OperationalError,
     ProgrammingError,
     connection,
@@ -177,6 +178,49 @@ def test_statements_give_the_rows_and_errors_that_a_cursor_gives() -> None:
         (DataError, errors.InvalidTextRepresentation),
         (ProgrammingError, errors.UndefinedColumn),
     }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_transaction_begins_with_its_first_statement() -> None:
+    if not hotpath.is_served():
+        pytest.skip("SQLite is served by the ORM")
+    statement_execute("CREATE TABLE hotpath_kept (seq int)", ())
+    try:
+        with transaction.atomic():
+            statement_execute("INSERT INTO hotpath_kept VALUES (7)", ())
+            transaction.set_rollback(True)
+        assert statement_execute("SELECT seq FROM hotpath_kept", ()) == []
+    finally:
+        statement_execute("DROP TABLE hotpath_kept", ())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_prepared_before_a_migration_is_prepared_anew() -> None:
+    if not hotpath.is_served():
+        pytest.skip("SQLite is served by the ORM")
+
+    def asked() -> list[Any]:
+        return statement_execute("SELECT seq FROM hotpath_kept", ())
+
+    def changed(statement: str) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+
+    changed("CREATE TABLE hotpath_kept AS SELECT 7 AS seq")
+    try:
+        assert asked() == [(7,)]
+        changed("ALTER TABLE hotpath_kept ALTER seq TYPE bigint")
+        assert asked() == [(7,)]
+        changed("ALTER TABLE hotpath_kept ALTER seq TYPE text")
+        with pytest.raises(NotSupportedError), transaction.atomic():
+            asked()
+        assert asked() == [("7",)]
+        changed("DEALLOCATE ALL")
+        assert asked() == [("7",)]
+        with pytest.raises(NotSupportedError):  # what is so whenever it is asked is said
+            statement_execute("SELECT date_part('isoyear', $1::interval)", ("1 day",))
+    finally:
+        changed("DROP TABLE hotpath_kept")
 
 
 @pytest.mark.django_db(transaction=True)
