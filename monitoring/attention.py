@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
+from core.counts import counts_read
 from execution.approvals.selectors import approvals_waiting
 from execution.models import Status
 from execution.runs.selectors import runs_seen
@@ -29,7 +32,7 @@ class Watch:
     one: str
     many: str
     permission: str
-    count: Callable[[User], int]
+    rows: Callable[[User], QuerySet[Any]]
     url_name: str
     query: str
     icon: str
@@ -53,35 +56,35 @@ class Notice:
         return f"{reverse(self.watch.url_name)}{self.watch.query}"
 
 
-def _unknown(person: User) -> int:
-    return runs_seen(person).filter(status=Status.OUTCOME_UNKNOWN)[: MOST + 1].count()
+def _unknown(person: User) -> QuerySet[Any]:
+    return runs_seen(person).filter(status=Status.OUTCOME_UNKNOWN)
 
 
-def _failed_runs(person: User) -> int:
-    return runs_seen(person).filter(status=Status.AWAITING_PERSON)[: MOST + 1].count()
+def _failed_runs(person: User) -> QuerySet[Any]:
+    return runs_seen(person).filter(status=Status.AWAITING_PERSON)
 
 
-def _approvals(person: User) -> int:
-    return approvals_waiting(person)[: MOST + 1].count()
+def _approvals(person: User) -> QuerySet[Any]:
+    return approvals_waiting(person)
 
 
-def _reviews(person: User) -> int:
+def _reviews(person: User) -> QuerySet[Any]:
     waiting = {"status": InstallationStatus.AWAITING_REVIEW.value}
-    return installations_page(waiting, person)[: MOST + 1].count()
+    return installations_page(waiting, person)
 
 
-def _failed_installations(person: User) -> int:
+def _failed_installations(person: User) -> QuerySet[Any]:
     recent = installations_page({"status": InstallationStatus.FAILED.value}, person)
-    return recent.filter(created_at__gte=timezone.now() - SOON)[: MOST + 1].count()
+    return recent.filter(created_at__gte=timezone.now() - SOON)
 
 
-def _schedules(person: User) -> int:
-    return schedules_seen(person).filter(enabled=True).exclude(last_error="")[: MOST + 1].count()
+def _schedules(person: User) -> QuerySet[Any]:
+    return schedules_seen(person).filter(enabled=True).exclude(last_error="")
 
 
-def _personas_of_tokens(person: User) -> int:
+def _personas_of_tokens(person: User) -> QuerySet[Any]:
     ending = tokens_ending(timezone.now()).values("persona")
-    return within(person, Persona.objects.filter(pk__in=ending), "security.view_persona")[: MOST + 1].count()
+    return within(person, Persona.objects.filter(pk__in=ending), "security.view_persona")
 
 
 WATCHES = (
@@ -159,6 +162,8 @@ WATCHES = (
 
 
 def notices(person: User) -> list[Notice]:
-    """What the person may know of and what is there; one bounded query for each."""
-    found = [Notice(watch, watch.count(person)) for watch in WATCHES if person.holds(watch.permission)]
+    """What the person may know of and what is there; all of it by one query, each count bounded."""
+    watches = [watch for watch in WATCHES if person.holds(watch.permission)]
+    counts = counts_read([watch.rows(person)[: MOST + 1] for watch in watches])
+    found = [Notice(watch, count) for watch, count in zip(watches, counts, strict=True)]
     return [notice for notice in found if notice.count]

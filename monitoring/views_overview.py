@@ -5,10 +5,12 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
+from core.counts import counts_read
 from core.pages import ConsoleView
 from execution.models import Run, Status
 from execution.runs.selectors import STATUS_GROUPS, runs_by_tool, runs_counts, runs_page
@@ -99,18 +101,16 @@ def figures(counts: dict[str, int]) -> list[Figure]:
 def first_steps(person: User) -> list[Step]:
     """What is left to do until the first audited call."""
     personas = within(person, Persona.objects.all(), "security.view_persona")
-    persona = personas.filter(assignments__isnull=False).first() or personas.first()
+    assigned = Exists(Assignment.objects.filter(persona=OuterRef("pk")))
+    persona = personas.alias(assigned=assigned).order_by("-assigned", "pk").first()
     page = reverse("persona", args=[persona.name]) if persona else reverse("personas")
     valid = Token.objects.filter(revoked_at=None, expires_at__gt=timezone.now())
+    there = [Tool.objects.filter(active__isnull=False), Assignment.objects.all(), valid]
+    published, is_assigned, has_token = map(bool, counts_read([rows[:1] for rows in there]))
     return [
-        Step(
-            "Tools are published",
-            Tool.objects.filter(active__isnull=False).exists(),
-            reverse("tools"),
-            "See the tools",
-        ),
+        Step("Tools are published", published, reverse("tools"), "See the tools"),
         Step("A persona is made", persona is not None, reverse("persona_new"), "Make a persona"),
-        Step("A tool is assigned to it", Assignment.objects.exists(), f"{page}#assignments", "Assign a tool"),
-        Step("It has a token", valid.exists(), f"{page}#tokens", "Make a token"),
+        Step("A tool is assigned to it", is_assigned, f"{page}#assignments", "Assign a tool"),
+        Step("It has a token", has_token, f"{page}#tokens", "Make a token"),
         Step("The first call is on record", False, reverse("runs"), ""),
     ]

@@ -22,7 +22,7 @@ from security.services import grant_create, persona_create, token_create
 MOST = 15
 # At most so many queries, session and person (2) and permissions (2) included. More needs a reason.
 PINNED = {
-    "/": 14,
+    "/": 8,
     "/overview/charts/": 6,
     "/search/?q=e": 8,
     "/tools/": 6,
