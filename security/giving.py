@@ -98,6 +98,12 @@ def rotation_check(by: By, token: Token) -> None:
         raise _denied(by, f"rotates the token that it calls with, and not {token.prefix}…")
 
 
+def loosen_check(by: By) -> None:
+    """Raises Denied for an agent that is held by rules of its own and would loosen another persona's."""
+    if isinstance(by, PersonaPrincipal):
+        _bounds_check(by)
+
+
 def own_tool_check(by: By, tool: str) -> None:
     """Raises Denied for an agent that would loosen a rule that holds its own calls, too.
 

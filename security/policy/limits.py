@@ -5,7 +5,7 @@ from django.db import transaction
 from audit.ledger import Entry, record
 from core.errors import InvalidRequest
 from security.acting import PERSONAS, By, acting, own_check, person_behind
-from security.giving import own_tool_check
+from security.giving import loosen_check, own_tool_check
 from security.models import Persona
 from security.policy.models import Limit, Tier
 from security.policy.services import field_error
@@ -56,6 +56,7 @@ def limit_delete(*, by: By, limit: Limit) -> None:
     actor = acting(by, "policy.delete_limit", PERSONAS, on=things_named(limit.persona, limit.tool))
     on_tier = limit.tier.standings.values_list("persona", flat=True) if limit.tier else ()
     own_check(by, limit.persona_id, *on_tier)
+    loosen_check(by)
     if limit.persona_id is None and limit.tier_id is None:
         own_tool_check(by, limit.tool)
     with transaction.atomic():

@@ -10,10 +10,10 @@ from core.actors import Actor
 from core.errors import Conflict, InvalidRequest
 from security.acting import PERSONAS, By, acting, own_check, person_behind
 from security.capabilities import is_capability
-from security.giving import own_tool_check
+from security.giving import loosen_check, own_tool_check
 from security.models import Persona
 from security.policy.models import Restriction, Standing
-from security.policy.selectors import pauses_of
+from security.policy.selectors import pauses_of, standing_of
 from security.sharing.kinds import things_named
 
 ISOLATION = ("", "basic", "strict", "paranoid")
@@ -99,6 +99,7 @@ def restriction_lift(*, by: By, restriction: Restriction) -> None:
     named = things_named(restriction.persona, restriction.tool)
     actor = acting(by, "policy.delete_restriction", PERSONAS, on=named)
     own_check(by, restriction.persona_id)
+    loosen_check(by)
     if restriction.persona_id is None:
         own_tool_check(by, restriction.tool)
     with transaction.atomic():
@@ -117,6 +118,8 @@ def isolation_set(*, by: By, persona: Persona, isolation: str) -> None:
     own_check(by, persona.pk)
     if isolation not in ISOLATION:
         raise field_error("isolation", f"One of {', '.join(ISOLATION[1:])}, or empty.")
+    if ISOLATION.index(isolation) < ISOLATION.index(standing_of(persona).isolation):
+        loosen_check(by)
     with transaction.atomic():
         row, _ = Standing.objects.select_for_update().get_or_create(persona=persona)
         if row.isolation == isolation:

@@ -9,7 +9,7 @@ from audit.ledger import Entry, record
 from core.errors import Conflict, InvalidRequest, ToolHubError
 from security.acting import PERSONAS, By, acting, own_check
 from security.capabilities import is_capability
-from security.giving import capabilities_check, flags_check, own_tool_check
+from security.giving import capabilities_check, flags_check, loosen_check, own_tool_check
 from security.models import Persona
 from security.policy.models import Flag, FlaggedTool, Standing, Tier
 from security.policy.services import field_error
@@ -87,6 +87,7 @@ def tier_set(*, by: By, persona: Persona, tier: Tier | None) -> None:
     own_check(by, persona.pk)
     capabilities_check(by, tier.capabilities if tier else ())
     flags_check(by, tier.flags if tier else ())
+    loosen_check(by)  # the tier before may have limits
     with transaction.atomic():
         row, _ = Standing.objects.select_for_update().get_or_create(persona=persona)
         if row.tier_id == (tier.pk if tier else None):

@@ -222,9 +222,21 @@ def test_who_is_held_by_rules_of_its_own_gives_nothing(
             limit_create(by=admin, kind="quota", measure="calls", amount=5, window_s=60, persona=manager)
         case _:
             isolation_set(by=admin, persona=manager, isolation="basic")
+    theirs = restriction_create(by=admin, persona=persona, capability="net:post", reason="r").pk
+    limit = limit_create(by=admin, kind="quota", measure="calls", amount=5, window_s=60, persona=persona).pk
+    isolation_set(by=admin, persona=persona, isolation="strict")
     before = kept()
-    for path, body in (("grants", wish), ("tokens", {"name": "mine"}), ("assignments", {"tool": "echo"})):
-        refused = manage("POST", f"personas/researcher/{path}", **body)
+    calls: list[tuple[str, str, dict[str, Any]]] = [
+        ("POST", "personas/researcher/grants", wish),
+        ("POST", "personas/researcher/tokens", {"name": "mine"}),
+        ("POST", "personas/researcher/assignments", {"tool": "echo"}),
+        ("DELETE", f"restrictions/{theirs}", {}),
+        ("DELETE", f"limits/{limit}", {}),
+        ("PATCH", "personas/researcher", {"isolation": "basic"}),
+        ("PATCH", "personas/researcher", {"tier": None}),
+    ]
+    for method, path, body in calls:
+        refused = manage(method, path, **body)
         assert refused.status_code == 403
         assert "of its own" in refused.json()["error"]["message"]
     assert kept() == before
