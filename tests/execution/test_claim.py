@@ -187,7 +187,8 @@ def test_rights_that_were_lost_meanwhile_end_the_run_before_its_start(
     assert "RUN_STARTED" not in RunEvent.objects.values_list("kind", flat=True)
 
 
-@pytest.mark.django_db
+# As in a worker, where no transaction is around the one that is taken back.
+@pytest.mark.django_db(transaction=True)
 def test_a_capability_that_was_revoked_meanwhile_ends_the_run(
     make_run: MakeRun, admin: User, persona: Persona
 ) -> None:
