@@ -66,14 +66,14 @@ def _named(address: IPAddress) -> bool:
 
 
 def _address(text: str) -> IPAddress | None:
-    """The address, without a port that some proxies write, and unmapped."""
+    """The address, without a port that some proxies write, unmapped, and without a zone."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
         text = text.partition(":")[0]
     try:
-        read = ip_address(text)
+        read = ip_address(text.partition("%")[0])
     except ValueError:
         return None
     return read.ipv4_mapped or read if isinstance(read, IPv6Address) else read

@@ -86,6 +86,7 @@ def test_a_form_without_its_token_is_refused(admin: User) -> None:
         # Two named proxies in a row, addresses with ports, IPv6.
         ("10.0.0.5", "6.6.6.6, 192.0.2.7:4711, 10.0.0.6", "192.0.2.7", True),
         ("::ffff:10.0.0.5", "[2001:db8::7]:443", "2001:db8::7", True),
+        ("10.0.0.5", "fe80::7%eth0", "fe80::7", True),
         # Nonsense stops the reading.
         ("10.0.0.5", "192.0.2.7, unknown, 10.0.0.6", "10.0.0.6", True),
         ("10.0.0.5", "", "10.0.0.5", True),
