@@ -22,9 +22,17 @@ API = "/api/v1/"
 _GOOD_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
+# Longer addresses are not kept: anybody may ask for some of 64 KB.
+_KEPT = 256
+
+
+def _found(path: str, urlconf: str | None) -> ResolverMatch:
+    """An address of the API is mostly one that was called before; finding it took a tenth of a call."""
+    return _resolve(path, urlconf) if len(path) <= _KEPT else resolve(path, urlconf)
+
+
 @functools.lru_cache(maxsize=1024)
 def _resolve(path: str, urlconf: str | None) -> ResolverMatch:
-    """An address of the API is mostly one that was called before; finding it took a tenth of a call."""
     return resolve(path, urlconf)
 
 
@@ -84,7 +92,7 @@ class ApiMiddleware:
         if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
             _body_take(request)
         request.get_host()  # refuses names that ALLOWED_HOSTS does not have
-        match = request.resolver_match = _resolve(request.path_info, get_urlconf())
+        match = request.resolver_match = _found(request.path_info, get_urlconf())
         response: HttpResponse = match.func(request, *match.args, **match.kwargs)
         if isinstance(response, SimpleTemplateResponse):
             response.render()
