@@ -31,11 +31,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Duty:
-    """Something the steward does every `every` seconds, one steward at a time."""
+    """Something the steward does every `every` seconds: one steward at a time, in one transaction.
+
+    Not so where several do no harm (`alone` is false): then it makes its own transactions.
+    """
 
     name: str
     every: float
     act: Callable[[], int]
+    alone: bool = True
 
 
 def duties() -> list[Duty]:
@@ -44,7 +48,8 @@ def duties() -> list[Duty]:
         Duty("bells", 1.0, Bells(settings.WORKERS).top_up),
         Duty("reaper", 1.0, runs_reap),
         Duty("retries", 0.5, retries_due),
-        Duty("fallbacks", 0.5, fallbacks_end),
+        # Effects are planned outside of a transaction; whoever comes second to a run leaves it.
+        Duty("fallbacks", 0.5, fallbacks_end, alone=False),
         Duty("escalations", 5.0, escalations_send),
         Duty("schedules", 1.0, schedules_fire),
         Duty("approvals", 2.0, approvals_expire),
@@ -62,7 +67,9 @@ def duties() -> list[Duty]:
 
 
 def duty_perform(duty: Duty) -> int | None:
-    """Performs a duty under its lock; None when another steward is at it."""
+    """Performs a duty, under its lock if it has one; None when another steward is at it."""
+    if not duty.alone:
+        return duty.act()
     with transaction.atomic():
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
@@ -89,4 +96,7 @@ def steward_run(stop: threading.Event) -> None:
             except (DatabaseError, InterfaceError) as error:
                 database_failure_log(log, f"duty {duty.name}", error)
                 close_old_connections()
+            except Exception:
+                # A mistake in one duty must not end all others.
+                log.exception("duty %s failed", duty.name)
         stop.wait(0.2)

@@ -167,7 +167,10 @@ def test_a_duty_that_fails_takes_its_changes_back_and_the_others_go_on(
         stop.set()
         return 1
 
-    made = [Duty("broken", 1.0, broken), Duty("last", 1.0, last)]
+    def mistaken() -> int:
+        raise KeyError("a mistake")
+
+    made = [Duty("broken", 1.0, broken), Duty("mistaken", 1.0, mistaken), Duty("last", 1.0, last)]
     monkeypatch.setattr("execution.steward.duties", lambda: made)
     steward_run(stop)
     assert stop.is_set()
