@@ -22,7 +22,9 @@ def catalogue_publish(catalogue: str) -> None:
     version_kept.cache_clear()
     with transaction.atomic():
         if catalogue not in _KEPT:
-            _KEPT[catalogue] = _moved(_rows([release.pk for release in catalogue_sync(catalogue)]))
+            # Each catalogue's further away than the one before: a database may have several.
+            made = _rows([release.pk for release in catalogue_sync(catalogue)])
+            _KEPT[catalogue] = _moved(made, AWAY * (len(_KEPT) + 1))
             return
         for rows in _KEPT[catalogue]:
             model = type(rows[0])
@@ -50,10 +52,10 @@ def _rows(releases: list[int]) -> list[list[Any]]:
     return [rows for group in groups if (rows := list(group.order_by("pk")))]
 
 
-def _moved(groups: list[list[Any]]) -> list[list[Any]]:
+def _moved(groups: list[list[Any]], away: int) -> list[list[Any]]:
     for row in chain.from_iterable(groups):
         for field in row._meta.concrete_fields:
             value = getattr(row, field.attname)
             if (field.primary_key or field.is_relation) and isinstance(value, int):
-                setattr(row, field.attname, value + AWAY)
+                setattr(row, field.attname, value + away)
     return groups
