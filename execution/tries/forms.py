@@ -35,8 +35,6 @@ class TryForm(ConsoleForm):
 
     def __init__(self, *args: Any, tool: str, **options: Any) -> None:
         super().__init__(*args, **options)
-        # The call can be shown before it is settled who makes it.
-        self.fields["persona"].required = self.data.get("act", RUN) == RUN
         self.fields["persona"].widget.attrs |= {
             "list": "persona-options",
             "hx-get": reverse("tool_try_personas", args=[tool]),
@@ -49,8 +47,13 @@ class TryForm(ConsoleForm):
             self.fields[name].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
 
     def full_clean(self) -> None:
-        """Arguments need not be there where it is the question what they are."""
-        self.fields["arguments"].required = self.data.get("act") != SCHEMA
+        """Arguments need not be there where it is the question what they are.
+
+        The call can be shown before it is settled who makes it.
+        """
+        act = self.data.get("act")
+        self.fields["persona"].required = act in {RUN, SCHEMA}
+        self.fields["arguments"].required = act != SCHEMA
         super().full_clean()
 
     def clean_arguments(self) -> dict[str, Any]:

@@ -104,7 +104,9 @@ def test_a_persona_without_the_right_is_refused_and_the_refusal_is_on_record(
 def test_showing_the_call_runs_nothing(
     eyes: Client, ready: Persona, nothing_recorded: Callable[[], None]
 ) -> None:
-    page = eyes.post("/tools/echo/try/", {**GOOD, "act": "show", "persona": ""}).content.decode()
+    answer = eyes.post("/tools/echo/try/", {**GOOD, "act": "show", "persona": ""})
+    assert answer.status_code == 200
+    page = answer.content.decode()
     for form in ("curl -sS", "import httpx", "tools/call"):
         assert form in page
     assert not Run.objects.exists()
