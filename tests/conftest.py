@@ -16,6 +16,7 @@ from hypothesis import settings as hypothesis_settings
 from whitenoise.base import WhiteNoise
 
 from audit.triggers import triggers_create, triggers_drop
+from execution.runs.heart import HEART
 from registry.models import Package, Tool
 from registry.services import assignment_create
 from security.models import Persona, User
@@ -130,6 +131,15 @@ def quick_passwords(settings: Any) -> None:
 def nobody_is_throttled_yet() -> None:
     """Tries to sign in are counted in the cache, over the tests that went before, too."""
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def leases_of_uncommitted_runs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The heart looks by a connection of its own: what a test holds in its transaction is lost to it."""
+    marker = request.node.get_closest_marker("django_db")
+    commits = marker is not None and marker.kwargs.get("transaction")
+    if not commits and "transactional_db" not in request.fixturenames:
+        monkeypatch.setattr(HEART, "_look", lambda held: None)
 
 
 @pytest.fixture

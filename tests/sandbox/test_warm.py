@@ -61,6 +61,14 @@ def waiting(count: int = 1) -> list[int]:
     return supervisors()
 
 
+def command(pid: int) -> bytes:
+    """What a process was started with; nothing of one that has ended meanwhile."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
 def test_the_next_call_finds_a_program_that_waits_and_nothing_of_the_last() -> None:
     assert run(launch(b"one")).stdout == b"[] one True\n"
     (first,) = waiting()
@@ -99,8 +107,7 @@ def test_the_time_runs_from_the_call_on() -> None:
 def test_one_that_died_while_it_waited_is_replaced(victim: str) -> None:
     run(launch(b"one"))
     (first,) = waiting()
-    inside = f"{interpreter()}\0".encode()
-    wait_for(lambda: Path(f"/proc/{tree.youngest(first)}/cmdline").read_bytes().startswith(inside))
+    wait_for(lambda: command(tree.youngest(first)).startswith(f"{interpreter()}\0".encode()))
     pid = first if victim == "supervisor" else tree.youngest(first)
     os.kill(pid, 9)
     wait_for(lambda: (one := tree.entry(pid)) is None or one.state == "Z")
