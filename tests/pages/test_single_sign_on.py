@@ -32,6 +32,8 @@ from tests.identity_provider import (
 __all__ = ["provider"]
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
+# Of all tests: to make one reads all certificates of the machine.
+BROWSER = httpx.Client()
 BO = {
     "sub": "248289",
     "preferred_username": "bo@example.org",
@@ -56,7 +58,7 @@ def options(provider: Provider, settings: Any) -> Callable[..., None]:
 
 def at_provider(address: str) -> str:
     """The browser goes to the provider, which sends it back: the hub's address there."""
-    answer = httpx.get(address)
+    answer = BROWSER.get(address)
     assert answer.status_code == 302, answer.text
     back = urlsplit(answer.headers["Location"])
     return f"{back.path}?{back.query}"
