@@ -1,6 +1,6 @@
 """Which events of the ledger are kept from a person: those of what they do not reach."""
 
-from django.db.models import CharField, Exists, OuterRef, Q, QuerySet
+from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast
 
 from audit.models import Event
@@ -20,13 +20,19 @@ def events_narrow(person: User, rows: QuerySet[Event]) -> QuerySet[Event]:
     kept = kept_from(person)
     if not kept:
         return rows
-    for name, things in kept.items():
-        keys = things.annotate(said=Cast(KINDS[name].key, CharField())).values("said")
-        rows = rows.exclude(subject_kind=name, subject_id__in=keys)
-        rows = rows.exclude(actor_kind=name, actor_id__in=keys)
-    of_kept = Q(persona__in=kept["persona"].values("pk")) | Q(tool__in=kept["tool"].values("name"))
-    rows = rows.exclude(Exists(Run.objects.filter(of_kept, pk=OuterRef("run_id"))))
-    theirs = Installation.objects.filter(package__in=kept["package"].values("name"))
+    for name, statements in kept.items():
+        for things in statements:
+            said = things.annotate(said=Cast(KINDS[name].key, CharField()))
+            for role in ("subject", "actor"):
+                # Its kind stands within: so the database goes by an index, event by event.
+                named = said.alias(kind=Value(name, CharField())).filter(kind=OuterRef(f"{role}_kind"))
+                rows = rows.exclude(Exists(named.filter(said=OuterRef(f"{role}_id"))))
+    for column, key in (("persona", "pk"), ("tool", "name")):
+        for things in kept[column]:
+            of_kept = Run.objects.filter(Exists(things.filter(**{key: OuterRef(column)})))
+            rows = rows.exclude(Exists(of_kept.filter(pk=OuterRef("run_id"))))
+    packages = Q(*(Q(package__in=things.values("name")) for things in kept["package"]), _connector=Q.OR)
+    theirs = Installation.objects.filter(packages)
     rows = rows.exclude(
         subject_kind="installation", subject_id__in=[str(pk) for pk in theirs.values_list("pk", flat=True)]
     )

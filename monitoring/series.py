@@ -1,5 +1,7 @@
 """Calls, errors and times taken, over time."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,19 +18,25 @@ WINDOWS = {1: 60, 24: 1800, 168: 14_400}
 # So many of the newest runs of a step tell its times: enough for a p95, and few to read.
 SAMPLED = 200
 
-# Both go step by step along the ids, which are ordered by time: counts come from indexes alone.
+# Both go step by step along the ids, which are ordered by time: counts come from indexes alone. The steps are
+# rows, so that a statement of what a person sees is planned once.
+_STEPS = "WITH step (n, since, until) AS (VALUES {steps}) "
 _COUNT = (
-    "SELECT {n}, (SELECT COUNT(*) FROM {runs} WHERE id >= %s AND id < %s), "
-    "(SELECT COUNT(*) FROM {runs} WHERE status IN ({failed}) AND id >= %s AND id < %s)"
+    "SELECT n, (SELECT COUNT(*) FROM {runs} WHERE id >= since AND id < until), "
+    "(SELECT COUNT(*) FROM {runs} WHERE status IN ({failed}) AND id >= since AND id < until) FROM step"
 )
 _TIMES = (
-    "SELECT {n}, duration_ms FROM (SELECT duration_ms FROM {runs} WHERE id >= %s AND id < %s "
-    "AND duration_ms IS NOT NULL ORDER BY id DESC LIMIT {sampled}) AS newest{n}"
+    "SELECT n, (SELECT {listed}(duration_ms) FROM (SELECT duration_ms FROM {runs} WHERE id >= since "
+    "AND id < until AND duration_ms IS NOT NULL ORDER BY id DESC LIMIT {sampled}) AS newest) FROM step"
 )
+# What makes one list of a step's times: an array, or JSON.
+_LISTED = {"postgresql": "array_agg", "sqlite": "json_group_array"}
 
 
 # What runs are read from, and its parameters.
 Seen = tuple[str, tuple[Any, ...]]
+# The id from which a step's runs begin, and that from which the next's do.
+Bounds = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -52,12 +60,11 @@ def series(hours: int, by: User, now: datetime | None = None) -> list[Step]:
     last = now - (now - datetime.fromtimestamp(0, now.tzinfo)) % length
     begins = [last - length * back for back in reversed(range(timedelta(hours=hours) // length))]
     seen = _seen(by)
-    counts = {row[0]: row[1:] for row in _counts(begins, length, seen)}
-    times: dict[int, list[float]] = {}
-    for number, duration in _durations(begins, length, seen):
-        times.setdefault(number, []).append(duration)
+    bounds = [(_key(at), _key(at + length)) for at in begins]
+    counts = {row[0]: row[1:] for row in _counts(bounds, seen)}
+    times = _durations(bounds, seen)
     return [
-        Step(at, *counts[number], *(_rank(times.get(number, []), share) for share in (50, 95)))
+        Step(at, *counts[number], *(_rank(times[number], share) for share in (50, 95)))
         for number, at in enumerate(begins)
     ]
 
@@ -67,21 +74,17 @@ def _rank(values: list[float], share: int) -> float | None:
     return sorted(values)[-(-len(values) * share // 100) - 1] if values else None
 
 
-def _counts(begins: list[datetime], length: timedelta, seen: Seen) -> list[tuple[int, int, int]]:
+def _counts(bounds: list[Bounds], seen: Seen) -> list[tuple[int, int, int]]:
     failed = [status.value for status in STATUS_GROUPS["unsuccessful"]]
     marks = ", ".join(["%s"] * len(failed))
-    parts, given = [], []
-    for number, at in enumerate(begins):
-        between = [_key(at), _key(at + length)]
-        parts.append(_COUNT.format(n=number, failed=marks, runs=seen[0]))
-        given += [*seen[1], *between, *seen[1], *failed, *between]
-    return _fetched(parts, given)
+    statement = _COUNT.format(failed=marks, runs=seen[0])
+    return _fetched(statement, bounds, [*seen[1], *seen[1], *failed])
 
 
-def _durations(begins: list[datetime], length: timedelta, seen: Seen) -> list[tuple[int, float]]:
-    parts = [_TIMES.format(n=number, sampled=SAMPLED, runs=seen[0]) for number in range(len(begins))]
-    given = [one for at in begins for one in (*seen[1], _key(at), _key(at + length))]
-    return _fetched(parts, given)
+def _durations(bounds: list[Bounds], seen: Seen) -> dict[int, list[float]]:
+    statement = _TIMES.format(listed=_LISTED[connection.vendor], runs=seen[0], sampled=SAMPLED)
+    found = _fetched(statement, bounds, seen[1])
+    return {n: json.loads(times) if isinstance(times, str) else times or [] for n, times in found}
 
 
 def _seen(by: User) -> Seen:
@@ -97,7 +100,10 @@ def _key(at: datetime) -> Any:
     return Run._meta.pk.get_db_prep_value(first_id_at(at), connection)
 
 
-def _fetched(parts: list[str], given: list[Any]) -> list[Any]:
+def _fetched(statement: str, bounds: list[Bounds], given: Sequence[Any]) -> list[Any]:
+    ids = "CAST(%s AS uuid), CAST(%s AS uuid)" if connection.vendor == "postgresql" else "%s, %s"
+    steps = ", ".join(f"({number}, {ids})" for number in range(len(bounds)))
     with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join(parts), given)
+        asked = _STEPS.format(steps=steps) + statement
+        cursor.execute(asked, [*(one for pair in bounds for one in pair), *given])
         return list(cursor.fetchall())

@@ -21,6 +21,7 @@ class User(AbstractUser):
     sessions_epoch = models.PositiveIntegerField(default=0)
     # What security/sharing/reach.py read for this request.
     sharing_known: frozenset[str] | None = None
+    sharing_teams: list[int] | None = None
 
     class Meta:
         permissions = (("reach_everything", "Reaches also what teams own, and says which team owns what"),)

@@ -207,7 +207,8 @@ DB_POOL = env.integer(
     "TOOLHUB_DB_POOL", 10, "Connections of one web process (PostgreSQL).", least=1, most=200
 )
 # Only what asks for it is prepared: the execute path's statements. None would forbid even those.
-PREPARED = {"prepare_threshold": 1_000_000_000}
+# And nothing is compiled: for statements of milliseconds that takes far longer than they do.
+CONNECTION = {"prepare_threshold": 1_000_000_000, "options": "-c jit=off"}
 # Pools are for web processes; workers, the steward and commands keep one connection.
 if (
     env.switch("TOOLHUB_WEB_PROCESS", False, "Set for web processes: they share a pool.")
@@ -216,11 +217,11 @@ if (
     DATABASES["default"]["OPTIONS"] = {
         # A connection that cannot be made is given up soon; the next call tries anew, without a pause.
         "pool": {"min_size": 2, "max_size": DB_POOL, "timeout": 10, "reconnect_timeout": 2},
-        **PREPARED,
+        **CONNECTION,
     }
 else:
     if not DATABASE_IS_SQLITE:
-        DATABASES["default"]["OPTIONS"] = {**PREPARED}
+        DATABASES["default"]["OPTIONS"] = {**CONNECTION}
     DATABASES["default"]["CONN_MAX_AGE"] = None
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 if DATABASE_IS_SQLITE:

@@ -104,7 +104,7 @@ class Secrets(ConsoleView):
     def _show(self, form: ConsoleForm, key_form: ConsoleForm, status: int = 200) -> HttpResponse:
         rows = Secret.objects.defer("sealed").order_by("scope", "name")
         if kept := kept_from(person_of(self.request)):
-            names = kept["package"].values_list("name", flat=True)
+            names = (name for things in kept["package"] for name in things.values_list("name", flat=True))
             rows = rows.exclude(scope__in=[scope_of(name) for name in names])
         context = {
             "form": form,

@@ -6,9 +6,11 @@ from django.db import connection
 
 from audit.ledger import leaf_hash
 from audit.models import Event
+from execution.memory.models import Session
 from execution.models import Run, Status
 from registry.models import Assignment, Tool
-from security.models import Persona
+from security.models import Persona, User
+from toolhub.management.large_people import EVENTS_EACH, member_name
 
 
 @pytest.mark.services
@@ -22,6 +24,9 @@ def test_the_rows_are_whole_and_their_events_hold() -> None:
     assert (Tool.objects.count(), Run.objects.count(), Persona.objects.count()) == (150, 400, 5)
     assert Assignment.objects.count() == 10
     assert all(tool.active.tool_id == tool.pk for tool in Tool.objects.select_related("active"))
+    kim = User.objects.get(username=member_name(0))
+    assert kim.groups.filter(name="team-00").exists()
+    assert Session.objects.get(pk=Session.objects.latest("pk").pk).events.count() == EVENTS_EACH
     done = Run.objects.exclude(status=Status.OUTCOME_UNKNOWN)
     assert Event.objects.filter(run_id__isnull=False).count() == 400 + done.count()
     for event in Event.objects.filter(run_id__isnull=False)[:50]:

@@ -11,10 +11,11 @@ from django.db.models import Max, Model
 from django.utils import timezone
 
 from audit.models import Event
+from execution.memory.models import Session
 from execution.models import Run
 from registry.models import Assignment, Package, Release, Tool, ToolVersion
 from security.models import Persona, User
-from toolhub.management import large_world
+from toolhub.management import large_people, large_world
 from toolhub.management.copying import Value, identities_raise, rows_copy, unwatched
 
 KEYS: dict[str, type[Model]] = {
@@ -25,11 +26,12 @@ KEYS: dict[str, type[Model]] = {
     "persona": Persona,
     "assignment": Assignment,
     "event": Event,
+    "session": Session,
 }
 
 
 class Command(BaseCommand):
-    """Tools, personas, runs and ledger events by COPY; each run has its two events."""
+    """Tools, personas, runs and ledger events by COPY, each run with its two events; teams and sessions."""
 
     help = "Fills an empty PostgreSQL database with a large world, by COPY."
 
@@ -55,6 +57,8 @@ class Command(BaseCommand):
         with transaction.atomic():
             self._registry(size)
             self._runs(size)
+            with self._timed(f"{large_people.TEAMS} teams, {large_people.PEOPLE} people, sessions, rules"):
+                large_people.people_make(size, timezone.now())
             identities_raise(*KEYS.values())
         with self._timed("statistics"), connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
