@@ -6,10 +6,12 @@ their folders here, too.
 """
 
 import hashlib
+import os
+import re
 import shutil
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Event
 
@@ -21,6 +23,7 @@ from core.programs import Ended, lacks_room, program_run
 from registry.node_environments import is_node, node_fill, node_names
 from registry.scratch import folder_bytes, scratch
 from registry.store import folder_make
+from security.sandbox.fence import fenced
 from toolhub_sdk.checks.requirements import RequirementsError, is_locked
 from toolhub_sdk.checks.requirements import requirements_read as sdk_read
 
@@ -29,6 +32,9 @@ BYTES_MAX = 1024 * 1024 * 1024
 LOCK_S = 120.0
 BUILD_S = 600.0
 _ONLY = ("--no-config", "--color", "never", "--no-progress", "--only-binary", ":all:")
+# A path of this machine among addresses.
+_PATH = re.compile(r"(?:^|[\s,=:]|file://)(/[^/\s,:][^\s,:]*)")
+_PASSED = ("UV_", "SSL_CERT_", "HTTPS_PROXY", "https_proxy")
 Say = Callable[[str], None]
 
 
@@ -128,6 +134,12 @@ def environment_build(lock: str, *, say: Say, cancelled: Event) -> Path:
     return folder_make(folder, fill)
 
 
+def _named(environment: Mapping[str, str]) -> list[str]:
+    """The files and folders that an admin's variables for uv name: certificates, packages on this machine."""
+    values = [value for name, value in environment.items() if name.startswith(_PASSED)]
+    return [os.path.realpath(path) for value in values for path in _PATH.findall(value)]
+
+
 def _too_large() -> ToolHubError:
     return ToolHubError(
         f"The dependencies take more than {BYTES_MAX} bytes.",
@@ -146,7 +158,11 @@ def _uv(
     cancelled: Event,
     made: Path | None = None,
 ) -> None:
-    """Runs uv without a cache that would grow: what it fetches, and `made`, stay within BYTES_MAX each."""
+    """Runs uv without a cache that would grow: what it fetches, and `made`, stay within BYTES_MAX each.
+
+    It runs nothing of a package, but reads what an index sends. So it may write in these two folders alone,
+    and read nothing of the hub.
+    """
     told: list[str] = []
 
     def keep(line: str) -> None:
@@ -156,14 +172,18 @@ def _uv(
     with scratch(settings.DATA / ENVIRONMENTS, "uv") as temporary:
         folders = [temporary, *([made] if made else [])]
         ended = program_run(
-            [uv.find_uv_bin(), "--no-cache", *arguments],
+            fenced(
+                [uv.find_uv_bin(), "--no-cache", *arguments],
+                read=[sys.prefix, sys.base_prefix, *_named(os.environ)],
+                write=map(str, folders),
+            ),
             given=given.encode(),
             seconds=seconds,
             on_line=say,
             on_error=keep,
             cancelled=cancelled,
             environment={"TMPDIR": str(temporary)},
-            passed=("UV_", "SSL_CERT_", "HTTPS_PROXY", "https_proxy"),
+            passed=_PASSED,
             is_large=lambda: any(folder_bytes(one, BYTES_MAX) > BYTES_MAX for one in folders),
         )
     if ended is Ended.CANCELLED:

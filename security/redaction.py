@@ -55,6 +55,17 @@ class Redactor:
         """The forms as they stand within a text of a JSON document."""
         return {json.dumps(form, ensure_ascii=False)[1:-1] for form in self._forms}
 
+    @cached_property
+    def lines_most(self) -> int:
+        """The bytes of the longest form that goes over several lines; 0 where none does."""
+        return max((len(form.encode()) for form in self._forms if "\n" in form), default=0)
+
+    @cached_property
+    def bytes_most(self) -> int:
+        """The bytes of the longest form."""
+        written = [len(form.encode()) for form in self._forms]
+        return max([*written, *(3 * len(secret.encode()) for secret in self._secrets)], default=0)
+
     def may_be_in(self, document: str) -> bool:
         """Whether a JSON document is to be searched value by value: quick to say no of a large one."""
         if self._patterns or any(form in document for form in self._written):

@@ -54,6 +54,8 @@ def attempt_wait(
         run = locked.filter(status=Status.RUNNING, lease_token=lease.token, cancel_asked_at=None).first()
         if run is None:
             return False
+        for each, data in outcome.told:
+            event_next(run, each, data)
         event_next(run, kind, {"attempt": lease.attempt, "code": outcome.error_code, **act(run)})
         transition(
             here,

@@ -46,6 +46,8 @@ class Call:
     redactor: Redactor | None = None
     # Takes a part of the result while the tool works; see execution/runs/partials.py.
     emit: Callable[[Any], None] = dropped
+    # Takes what it prints while it works, `{attempt, stream, text}`; see execution/runners/printed.py.
+    printed: Callable[[Mapping[str, Any]], None] = dropped
     persona_id: int = 0
     # Which hook of the tool is to be called in place of the tool.
     hook: str = ""

@@ -16,6 +16,7 @@ from core.errors import ToolHubError
 from execution.runners import command
 from execution.runners.bounds import limits_of, network_of
 from execution.runners.call import Call
+from execution.runners.printed import Printed
 from execution.runners.sandboxed import environment_of, held_outcome, refused
 from execution.runs.outcomes import Outcome
 from security.sandbox.engine import Engine, EngineError, Streams, body_of, engine_find, talk
@@ -30,13 +31,13 @@ _END_S = 10.0
 def run(call: Call) -> Outcome:
     """Runs a release's image."""
     runtime = call.version.release.manifest["runtime"]
-    limits = limits_of(call)
+    limits, printed = limits_of(call), Printed(call)
     started_at = datetime.now(UTC)
     try:
         _check(call)
         engine, machine = engine_find(call.runner)
         with _container(engine, call, runtime, limits, machine) as container:
-            done = _carried_out(engine, container, call, limits)
+            done = _carried_out(engine, container, call, limits, printed)
     except EngineError as error:
         return refused(call, _failed(error, runtime["image"]))
     except ToolHubError as error:
@@ -44,7 +45,7 @@ def run(call: Call) -> Outcome:
     held = {"level": call.runner, "image": runtime["image"], "limits": limits.as_dict()}
     if machine:
         held["machine"] = machine
-    return held_outcome(call, done, limits, started_at, command.judge, held)
+    return held_outcome(call, done, limits, started_at, command.judge, held, printed)
 
 
 @contextlib.contextmanager
@@ -64,8 +65,8 @@ def _container(
             log.warning("the container of run %s is left: %s", call.run_id, error)
 
 
-def _carried_out(engine: Engine, container: str, call: Call, limits: Limits) -> Finished:
-    streams = Streams(limits.output_bytes, limits.log_bytes)
+def _carried_out(engine: Engine, container: str, call: Call, limits: Limits, printed: Printed) -> Finished:
+    streams = Streams(limits.output_bytes, limits.log_bytes, printed)
     began = time.monotonic()
     with contextlib.closing(engine.attach(container)) as wire:
         engine.ask("POST", f"/containers/{container}/start")
@@ -84,6 +85,7 @@ def _carried_out(engine: Engine, container: str, call: Call, limits: Limits) -> 
         resources={},
         level=Level.ISOLATED,
         filter_hash=None,
+        logged=streams.logged,
     )
 
 

@@ -19,7 +19,8 @@ from execution.runners.bounds import limits_of, minimum_level, network_of
 from execution.runners.call import Call, unsaid
 from execution.runners.folders import mounts_of, variables_of
 from execution.runners.judging import cancelled_error, ended, timeout_error
-from execution.runs.outcomes import ARTEFACTS_KEPT, NETWORK_REACHED, Outcome, failure
+from execution.runners.printed import Printed
+from execution.runs.outcomes import ARTEFACTS_KEPT, NETWORK_REACHED, PRINTED, Outcome, failure
 from registry.store import release_folder
 from security.sandbox import gate_place
 from security.sandbox.launch import WORK, Finished, Launch, Limits, Mount
@@ -73,7 +74,7 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
     `judge` is asked where the program ended by itself. The outcome says what held the tool and what it used.
     """
     try:
-        release = call.version.release
+        release, printed = call.version.release, Printed(call)
         admission_check(call.tool, call.version.declared)
         why = "which a tool that reaches hosts needs" if network_of(call) else ""
         level = level_choose(minimum_level(call), reviewed=release.is_reviewed, why=why)
@@ -95,24 +96,31 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
         )
         started_at = datetime.now(UTC)
         perform = warm_run if program.prepare and _may_wait(launch) else sandbox_run
-        done = perform(launch, call.cancelled, on_output, proc=probe(level).proc)
+        done = perform(launch, call.cancelled, on_output, proc=probe(level).proc, listener=printed)
     except ToolHubError as error:
         return refused(call, error)
     held: dict[str, Any] = {"level": level.value, "filter": done.filter_hash, "limits": limits.as_dict()}
     held["cgroup"] = list(done.cgroup)
-    return held_outcome(call, done, limits, started_at, judge, held)
+    return held_outcome(call, done, limits, started_at, judge, held, printed)
 
 
 def held_outcome(
-    call: Call, done: Finished, limits: Limits, started_at: datetime, judge: Judge, held: dict[str, Any]
+    call: Call,
+    done: Finished,
+    limits: Limits,
+    started_at: datetime,
+    judge: Judge,
+    held: dict[str, Any],
+    printed: Printed | None = None,
 ) -> Outcome:
     """The outcome of code that was held, with `held` and what came of it beside its result."""
     _log_keep(call, done.log)
     outcome = _outcome(call, done, limits, started_at, judge)
-    told: list[tuple[str, Mapping[str, Any]]] = []
+    printed = printed or Printed(call)
+    told = [(PRINTED, data) for data in printed.rest(done, outcome.status is Status.COMPLETED)]
     files, kept_back = _files_kept(call, done)
     if done.reached:
-        held["network"] = [each.as_dict() for each in done.reached]
+        held["network"] = unsaid(call, [each.as_dict() for each in done.reached])
         told.append((NETWORK_REACHED, {"hosts": held["network"]}))
     if files:
         held["artefacts"] = files_view(files)
@@ -227,7 +235,7 @@ def exit_failed(call: Call, done: Finished, started_at: datetime) -> Outcome:
 
 
 def _log_keep(call: Call, said: bytes) -> None:
-    """The end of what the tool printed, for the hub's log. Callers do not see it."""
+    """The end of what the tool printed, for the hub's log."""
     if said:
         # Before it is cut: half of a secret would not be found.
         text = unsaid(call, said.decode(errors="replace"))

@@ -1,16 +1,20 @@
-"""Parts of a result that a tool emits while it works: stored in order, readable at once, capped."""
+"""Parts of a result, and what a tool prints, while it works: stored in order, readable at once, capped."""
 
+import logging
+from collections.abc import Mapping
 from typing import Any
 
-from django.db import transaction
+from django.db import Error, close_old_connections, transaction
 
 from core.json.canonical import canonical
 from execution.models import Run, Status
 from execution.runs.claim import Lease
 from execution.runs.events import PROGRESS, event_add
 from execution.runs.notices import run_wake
+from execution.runs.outcomes import PRINTED
 from toolhub_sdk import ToolError
 
+log = logging.getLogger(__name__)
 COUNT_MAX = 1_000
 BYTES_MAX = 1_048_576
 
@@ -33,10 +37,21 @@ class Partials:
                 f"A tool may emit {COUNT_MAX} parts and {BYTES_MAX} bytes.",
                 recoverable=False,
             )
+        self._write(PROGRESS, {"attempt": self._lease.attempt, "partial": partial})
+
+    def printed(self, data: Mapping[str, Any]) -> None:
+        """Stores what the tool printed. That a log cannot be written is no reason to stop a tool."""
+        try:
+            self._write(PRINTED, data)
+        except Error:
+            log.warning("what run %s printed could not be kept", self._lease.run.pk)
+            close_old_connections()
+
+    def _write(self, kind: str, data: Mapping[str, Any]) -> None:
         run_id = self._lease.run.pk
         with transaction.atomic():
             mine = Run.objects.filter(pk=run_id, lease_token=self._lease.token, status=Status.RUNNING)
             # The row lock keeps a reaper from taking the run between look and event.
             if mine.select_for_update().exists():
-                event_add(run_id, PROGRESS, {"attempt": self._lease.attempt, "partial": partial})
+                event_add(run_id, kind, data)
                 run_wake(run_id)

@@ -1,6 +1,6 @@
 """Pages of runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -18,10 +18,11 @@ from execution.approvals.selectors import approval_of
 from execution.artefacts.models import Artefact
 from execution.callbacks.state import callback_of
 from execution.memory.selectors import session_of
-from execution.models import Run, Status
+from execution.models import Run, RunEvent, Status
 from execution.recovery.view import recovery_view
 from execution.runs.brief import attempts_of, events_of
-from execution.runs.events import event_view
+from execution.runs.events import Step, event_view
+from execution.runs.outcomes import PRINTED
 from execution.runs.replay import replayed_by
 from execution.runs.selectors import (
     STATUS_GROUPS,
@@ -38,6 +39,8 @@ from security.permissions import actor_of
 from security.sharing.perms import PermsOn
 
 REPEATS_SHOWN, CHILDREN_SHOWN = 10, 50
+# Characters of what the tool printed.
+PRINTED_SHOWN = 8_000
 # What runs no longer: there is nothing to stop.
 STOPPED = FINAL | {Status.OUTCOME_UNKNOWN}
 HOURS = (("1", "last hour"), ("24", "last 24 hours"), ("168", "last 7 days"))
@@ -81,10 +84,10 @@ def run_context(run: Run, person: User) -> dict[str, Any]:
     """What the run's page shows beside its row: its events, the ledger's, and whether it may be cancelled."""
     ledger = list(run_events(run.pk)) if person.has_perm("audit.view_event") else []
     children = runs_seen(person).filter(parent=run)
+    events = events_of(run)
     return {
-        "steps": [
-            {"event": event, "view": event_view_short(event_view(event, run))} for event in events_of(run)
-        ],
+        "steps": [{"event": event, "view": event_view_short(event_view(event, run))} for event in events],
+        "printed": printed_of(events),
         "attempts": attempts_of(run),
         "artefacts": list(Artefact.objects.filter(run=run)),
         "callback": callback_of(run),
@@ -108,9 +111,22 @@ def run_context(run: Run, person: User) -> dict[str, Any]:
     }
 
 
+def printed_of(events: Sequence[RunEvent | Step]) -> list[dict[str, Any]]:
+    """What the tool printed, by attempt and stream in order; of much, the last texts."""
+    left, shown = PRINTED_SHOWN, []
+    for event in reversed(events):
+        if event.kind == PRINTED and "text" in event.data:
+            text = event.data["text"]
+            shown.append({**event.data, "text": text[-left:], "more": len(text) > left})
+            left -= len(text)
+            if left <= 0:
+                break
+    return shown[::-1]
+
+
 def event_view_short(view: dict[str, Any]) -> dict[str, Any]:
     """An event's view without the payloads, which stand elsewhere on the page."""
-    payloads = {"params", "result", "error", "toolName"}
+    payloads = {"params", "result", "error", "toolName", "text"}
     return {**view, "data": {name: value for name, value in view["data"].items() if name not in payloads}}
 
 

@@ -45,7 +45,8 @@ def run_perform(lease: Lease, *, inline: bool = False) -> bool:
 def run_carry_out(lease: Lease, *, inline: bool = False) -> bool:
     """Takes a run whose start is committed to its outcome. True when this attempt's outcome was recorded."""
     call = call_of(lease.run, inline=inline, attempt=lease.attempt)
-    call.emit = Partials(lease).add
+    partials = Partials(lease)
+    call.emit, call.printed = partials.add, partials.printed
     with HEART.beating(lease, call):
         call.moment = lease.run.started_at
         # A hook is no call of the tool: nothing comes before it or after.

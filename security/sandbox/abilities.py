@@ -10,9 +10,11 @@ from typing import Any
 from core.errors import ToolHubError
 from security.sandbox.engine import engine_find
 from security.sandbox.interpreter import interpreter, interpreter_mounts
+from security.sandbox.landlock import landlock_version
 from security.sandbox.launch import Launch, Limits
 from security.sandbox.levels import Level
 from security.sandbox.probes import probe
+from security.sandbox.remedies import LANDLOCK
 from security.sandbox.run import Held
 from security.sandbox.wasm import wasm_mounts
 
@@ -37,9 +39,17 @@ def abilities() -> list[Ability]:
         _tried("forked calls", _forked),
         _tried("hosts to reach", _network),
         _tried("wasm", _wasm),
+        _wheels(),
         _tried("container", lambda: _engine("container")),
         _tried("vm", lambda: _engine("vm")),
     ]
+
+
+def _wheels() -> Ability:
+    if landlock_version():
+        return Ability("wheels", True, "uv gets them, held by Landlock to the folders that it makes")
+    said = "uv gets them with all rights of the worker: this kernel has no Landlock"
+    return Ability("wheels", False, said, (LANDLOCK,))
 
 
 def _tried(name: str, act: Callable[[], str]) -> Ability:

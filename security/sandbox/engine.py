@@ -19,6 +19,7 @@ from typing import Any
 from django.conf import settings
 
 from core.errors import ToolHubError
+from security.sandbox.run import Listener
 
 PREFIX = "/v1.41"
 STEP_S = 10.0
@@ -111,8 +112,10 @@ class Streams:
 
     output_most: int
     log_most: int
+    listener: Listener | None = None
     output: bytearray = field(default_factory=bytearray)
     log: bytearray = field(default_factory=bytearray)
+    logged: int = 0
     _rest: bytearray = field(default_factory=bytearray)
 
     @property
@@ -133,9 +136,14 @@ class Streams:
             del self._rest[: _HEAD.size + length]
             if stream == 2:
                 self.log += content
+                self.logged += len(content)
+                if self.listener:
+                    self.listener.log(bytes(content))
                 del self.log[: -self.log_most]
             else:
                 self.output += content
+                if self.listener:
+                    self.listener.output(bytes(content))
 
 
 def talk(wire: socket.socket, given: bytes, streams: Streams, deadline: float, cancelled: Event) -> str:
@@ -148,6 +156,8 @@ def talk(wire: socket.socket, given: bytes, streams: Streams, deadline: float, c
             return "cancelled"
         if (seconds := deadline - time.monotonic()) <= 0:
             return "timeout"
+        if streams.listener:
+            streams.listener.look()
         if streams.is_over:
             return "output"
         if not left and not fed:

@@ -41,17 +41,20 @@ def landlock_version() -> int:
         raise
 
 
-def landlock_restrict(*, read: Iterable[str], write: Iterable[str], devices: Iterable[str]) -> None:
+def landlock_restrict(
+    *, read: Iterable[str], write: Iterable[str], devices: Iterable[str], tcp: bool = False
+) -> None:
     """Leaves this process, and all that come of it, what stands beneath these paths.
 
-    No TCP port is left (version 4), nor signals and abstract sockets to processes outside (6).
+    No TCP port is left (version 4) unless `tcp` says so, nor signals and abstract sockets to processes
+    outside (6).
     Paths that do not exist are left out. It needs no_new_privs.
     """
     version = landlock_version()
     handled = (1 << _RIGHTS.get(version, 16)) - 1
     fields = [handled]
     if version >= TCP_SINCE:
-        fields.append(0b11)  # bind and connect
+        fields.append(0 if tcp else 0b11)  # bind and connect
     if version >= SCOPE_SINCE:
         fields.append(0b11)  # abstract sockets and signals
     attributes = struct.pack(f"={len(fields)}Q", *fields)

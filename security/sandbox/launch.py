@@ -106,7 +106,7 @@ class Finished:
     kernel's peak for it, files in memory among them. `duration_ms` counts from the program's start. `asked`
     is true when it was told to stop, also if it then ended by itself; `parked` when it ended before it had
     its input; `reached` the hosts that it asked for. `files` are those that it left for its caller, `skipped`
-    those that were not taken, with the reason.
+    those that were not taken, with the reason. `log` is the end of `logged` bytes.
     """
 
     how: How
@@ -123,3 +123,4 @@ class Finished:
     reached: Sequence[Reached] = ()
     files: Sequence[tuple[str, bytes]] = ()
     skipped: Sequence[tuple[str, str]] = ()
+    logged: int = 0

@@ -16,6 +16,8 @@ _START = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
     "from security.sandbox.supervisor.nursery import serve; serve()"
 )
+# What takes longer than this to be forked hangs, in seconds.
+ANSWER_S = 20.0
 _lock = threading.Lock()
 # The nursery of this process, if it has one: the way to it, and it.
 _nursery: list[tuple[socket.socket, subprocess.Popen[bytes]]] = []
@@ -75,20 +77,37 @@ def send(descriptor: int, content: bytes) -> None:
 
 
 def _ask(descriptors: list[int]) -> int:
-    """A new supervisor, as a descriptor of its process. A nursery that has died is replaced once."""
+    """A new supervisor, as a descriptor of its process. A nursery that has died is replaced once.
+
+    It answers through a socket of its own: when it dies before it does, that is at its end. The order is then
+    as it was, and goes to another.
+    """
     with _lock:
-        for _ in range(2):
+        for _ in range(3):
             door = _nursery[0][0] if _nursery else _open()
-            try:
-                socket.send_fds(door, [b"S"], descriptors)
-                if answer := door.recv(STARTED.size):
-                    return os.pidfd_open(STARTED.unpack(answer)[0])
-            except OSError:
-                pass
-            door, process = _nursery.pop()
-            door.close()
-            process.wait()
-    raise ToolHubError("No supervisor could be started.", code="SANDBOX_UNAVAILABLE")
+            answer, theirs = socket.socketpair()
+            with answer:
+                with theirs:
+                    try:
+                        socket.send_fds(door, [b"S"], [theirs.fileno(), *descriptors])
+                    except OSError:
+                        _end()
+                        continue
+                answer.settimeout(ANSWER_S)
+                try:
+                    if told := answer.recv(STARTED.size):
+                        return os.pidfd_open(STARTED.unpack(told)[0])
+                except OSError:  # it hangs, or has died with its order
+                    _end()
+                    break
+    raise ToolHubError("No supervisor could be started.", code="SANDBOX_UNAVAILABLE", retryable=True)
+
+
+def _end() -> None:
+    door, process = _nursery.pop()
+    door.close()
+    process.kill()
+    process.wait()
 
 
 def _open() -> socket.socket:

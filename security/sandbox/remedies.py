@@ -19,7 +19,7 @@ def remedies_of(level: Level, reason: str) -> tuple[str, ...]:
     if level is Level.ISOLATED:
         found = list(_isolated(reason))
     elif level is Level.CONFINED:
-        found = [] if landlock_version() else [_LANDLOCK]
+        found = [] if landlock_version() else [LANDLOCK]
     else:
         found = []
     if os.geteuid() == 0 and level is not Level.ISOLATED and "Operation not permitted" in reason:
@@ -27,7 +27,7 @@ def remedies_of(level: Level, reason: str) -> tuple[str, ...]:
     return (*found, SEE)
 
 
-_LANDLOCK = "Use a kernel from 5.13 on with Landlock switched on: `lsm=landlock,…` on its command line."
+LANDLOCK = "Use a kernel from 5.13 on with Landlock switched on: `lsm=landlock,…` on its command line."
 _ROOT = (
     "Run the worker as a user of its own instead of root; or let it be root with the capabilities SYS_ADMIN, "
     "SETUID and SETGID, so that each run gets a user of its own."

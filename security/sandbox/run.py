@@ -9,7 +9,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from django.conf import settings
 
@@ -23,7 +23,7 @@ from security.sandbox.levels import Level
 from security.sandbox.machine import bubblewrap, program_of, tree
 from security.sandbox.nursery import Supervisor, send
 from security.sandbox.seccomp import filter_hash
-from security.sandbox.supervisor.channel import CANCEL, END, FILE, GO, GO_HEAD, HEAD, LOG, OUTPUT
+from security.sandbox.supervisor.channel import CANCEL, END, FILE, GO, GO_HEAD, HEAD, LOG, OUTPUT, PRINTED
 from security.sandbox.supervisor.order import order_pack
 
 # So often it is looked whether the run was cancelled, in seconds.
@@ -31,8 +31,26 @@ LOOK_S = 0.02
 Take = Callable[[bytes], None]
 
 
+class Listener(Protocol):
+    """Hears a program while it runs; what takes it long does not hold up the supervisor."""
+
+    def output(self, content: bytes) -> None:
+        """More of its output, where nobody else takes that."""
+
+    def log(self, content: bytes) -> None:
+        """More of its log, up to as many bytes as are kept of the end."""
+
+    def look(self) -> None:
+        """Called again and again."""
+
+
 def sandbox_run(
-    launch: Launch, cancelled: threading.Event, on_output: Take | None = None, *, proc: bool = True
+    launch: Launch,
+    cancelled: threading.Event,
+    on_output: Take | None = None,
+    *,
+    proc: bool = True,
+    listener: Listener | None = None,
 ) -> Finished:
     """Runs a program to its end at the launch's level, without network, and leaves nothing of it.
 
@@ -44,7 +62,7 @@ def sandbox_run(
     held = Held(launch, proc=proc)
     try:
         held.go(launch)
-        return held.finish(cancelled, on_output)
+        return held.finish(cancelled, on_output, listener)
     finally:
         held.close()
 
@@ -80,13 +98,17 @@ class Held:
         head = GO + GO_HEAD.pack(launch.limits.wall_s, len(launch.stdin), len(secrets))
         send(self._supervisor.into, head + launch.stdin + secrets)
 
-    def finish(self, cancelled: threading.Event, on_output: Take | None) -> Finished:
+    def finish(
+        self, cancelled: threading.Event, on_output: Take | None, listener: Listener | None = None
+    ) -> Finished:
         """Hears the program to its end."""
-        out, hearing, asked = self._supervisor.out, _Hearing(on_output), False
+        out, hearing, asked = self._supervisor.out, _Hearing(on_output, listener), False
         while True:
             if cancelled.is_set() and not asked:
                 asked = True
                 send(self._supervisor.into, CANCEL)
+            if listener:
+                listener.look()
             if not select.select([out], [], [], None if asked else LOOK_S)[0]:
                 continue
             block = os.read(out, 1 << 16)
@@ -170,9 +192,9 @@ def _order(launch: Launch, work: str, group: str, proc: bool, lasts: bool) -> by
 class _Hearing:
     """What a supervisor said so far."""
 
-    def __init__(self, on_output: Take | None) -> None:
+    def __init__(self, on_output: Take | None, listener: Listener | None) -> None:
         self._buffer = bytearray()
-        self._on_output = on_output
+        self._on_output, self._listener = on_output, listener
         self.stdout = bytearray()
         self.log = b""
         self.files: list[tuple[str, bytes]] = []
@@ -191,6 +213,10 @@ class _Hearing:
                 self._on_output(content)
             elif kind == OUTPUT:
                 self.stdout += content
+                if self._listener:
+                    self._listener.output(content)
+            elif kind == PRINTED and self._listener:
+                self._listener.log(content)
             elif kind == LOG:
                 self.log = content
             elif kind == FILE:
@@ -225,4 +251,5 @@ def _finished(hearing: _Hearing, launch: Launch) -> Finished:
         parked=report.get("parked", False),
         files=hearing.files,
         skipped=report.get("skipped", ()),
+        logged=report.get("logged", 0),
     )

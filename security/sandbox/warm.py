@@ -16,7 +16,7 @@ from django.conf import settings
 from core.errors import ToolHubError
 from security.sandbox.launch import Finished, Launch
 from security.sandbox.levels import Level
-from security.sandbox.run import Held, Take, sandbox_run
+from security.sandbox.run import Held, Listener, Take, sandbox_run
 
 log = logging.getLogger(__name__)
 _lock = threading.Lock()
@@ -28,18 +28,23 @@ os.register_at_fork(after_in_child=_waiting.clear)
 
 
 def warm_run(
-    launch: Launch, cancelled: threading.Event, on_output: Take | None = None, *, proc: bool = True
+    launch: Launch,
+    cancelled: threading.Event,
+    on_output: Take | None = None,
+    *,
+    proc: bool = True,
+    listener: Listener | None = None,
 ) -> Finished:
     """As `sandbox_run`, by a program that waits if there is one, and has the next one wait."""
     key = _key(launch)
     held = _take(key)
     try:
-        done = _finish(held, launch, cancelled, on_output) if held else None
+        done = _finish(held, launch, cancelled, on_output, listener) if held else None
         if done is None:
             if held:
                 held.close()
                 held = None
-            done = sandbox_run(launch, cancelled, on_output, proc=proc)
+            done = sandbox_run(launch, cancelled, on_output, proc=proc, listener=listener)
         return done
     except BaseException:
         if held:
@@ -48,9 +53,17 @@ def warm_run(
         raise
     finally:
         if settings.SANDBOX_WARM:
-            _keep(key, _next(held, launch, proc))
+            _next_keep(key, held, launch, proc)
         elif held:
             held.close()
+
+
+def _next_keep(key: str, held: Held | None, launch: Launch, proc: bool) -> None:
+    """Where none can be had for the next call, this one's end is what it was all the same."""
+    try:
+        _keep(key, _next(held, launch, proc))
+    except (OSError, ToolHubError) as error:
+        log.warning("no program could be started for the next call: %s", error)
 
 
 def _next(held: Held | None, launch: Launch, proc: bool) -> Held:
@@ -75,12 +88,16 @@ def warm_clear() -> None:
 
 
 def _finish(
-    held: Held, launch: Launch, cancelled: threading.Event, on_output: Take | None
+    held: Held,
+    launch: Launch,
+    cancelled: threading.Event,
+    on_output: Take | None,
+    listener: Listener | None,
 ) -> Finished | None:
     """None when the program had ended before it got its input: then nothing of the call has happened."""
     try:
         held.go(launch)
-        done = held.finish(cancelled, on_output)
+        done = held.finish(cancelled, on_output, listener)
     except ToolHubError as error:  # it could not be started; whether that holds is seen by starting one now
         if held.lasts:
             log.warning("no process can be kept for calls: %s", error.data.get("why"))

@@ -50,6 +50,15 @@ def wait(ctx: ToolContext) -> Any:
     ctx.emit("saw the signal")
     ctx.raise_if_cancelled()
 
+@tool(name="box_tell")
+def tell(ctx: ToolContext) -> Any:
+    """Prints, works until it is told to stop, and prints again."""
+    print("works", flush=True)
+    while not ctx.cancelled.is_set():
+        time.sleep(0.01)
+    print("stops")
+    ctx.raise_if_cancelled()
+
 @tool(name="box_leave")
 def leave(ctx: ToolContext, mark: Any_) -> Any:
     """Leaves its session with a child, and hears nothing."""
@@ -176,6 +185,7 @@ def python_manifest(version: str = "1.0.0") -> dict[str, Any]:
             tool_of("box_context", "context", **pure),
             {**tool_of("box_parts", "parts", **pure), "outputSchema": _OUTPUT},
             tool_of("box_wait", "wait", **pure),
+            tool_of("box_tell", "tell", **pure),
             tool_of("box_leave", "leave", **pure),
             tool_of("box_refuse", "refuse", **pure),
             tool_of("box_fail", "fail", **pure, **small),

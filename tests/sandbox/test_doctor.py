@@ -51,6 +51,7 @@ def test_it_says_what_holds() -> None:
         "forked calls": True,
         "hosts to reach": True,
         "wasm": True,
+        "wheels": True,
         "container": 0,
         "vm": 0,
     }

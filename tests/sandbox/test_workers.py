@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from audit.models import Event
 from execution.models import Attempt, Run, Status
+from execution.runs.expiry import payloads_expire
 from registry.services import assignment_create
 from security.models import Persona, User
 from tests.processes import wait_for
@@ -95,6 +97,29 @@ def test_parts_can_be_read_while_the_tool_works_and_a_cancel_reaches_it(
     assert (answer["metadata"]["status"], answer["error"]["code"]) == ("cancelled", "CANCELLED")
     events = ask("GET", f"{run}/events")["events"]
     assert "saw the signal" in [e["data"].get("partial") for e in events]
+
+
+def test_what_a_tool_prints_can_be_read_while_it_works_and_goes_with_the_payload(
+    worker: None, box: None, admin: User, call: Call, ask: Ask, client: Client
+) -> None:
+    run = call("box_tell", {}, HTTP_PREFER="respond-async").json()["metadata"]["run_id"]
+
+    def printed() -> list[dict[str, Any]]:
+        return [e["data"] for e in ask("GET", f"{run}/events")["events"] if e["event"] == "TOOL_CALL_PRINTED"]
+
+    wait_for(printed)
+    assert Run.objects.get(pk=run).status == Status.RUNNING
+    assert printed() == [{"attempt": 1, "stream": "stderr", "text": "works\n"}]
+    assert ask("POST", f"{run}/cancel") == {"cancelled": True}
+    assert ask("GET", f"{run}?wait=60")["metadata"]["status"] == "cancelled"
+    assert [each["text"] for each in printed()] == ["works\n", "stops\n"]
+    client.force_login(admin)
+    page = client.get(f"/runs/{run}/").content.decode()
+    assert "<code>works\n</code>" in page
+    assert page.count("stops") == 2, "as text, and to be copied"
+    payloads_expire(timezone.now())
+    assert printed() == [{"expired": True}] * 2
+    assert "works" not in client.get(f"/runs/{run}/").content.decode()
 
 
 def test_a_tool_that_left_its_session_is_gone_with_its_run(

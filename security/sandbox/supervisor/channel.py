@@ -5,6 +5,8 @@ import os
 import struct
 
 OUTPUT, LOG, FILE, END = b"O", b"L", b"F", b"E"
+# What the log has begun with, while the tool runs; LOG is its end, and comes with the report.
+PRINTED = b"P"
 CANCEL = b"C"
 # Followed by the seconds that the program may take, the lengths of its input and its secrets, and by these.
 GO = b"G"

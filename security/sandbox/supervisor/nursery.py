@@ -31,7 +31,8 @@ _REST_S = 0.1
 def serve() -> None:
     """Answers descriptors with the process id of the supervisor that has them.
 
-    It reads the first, writes to the second, and may send a socket of a tool's network through a third.
+    The first is for that answer. It reads the second, writes to the third, and may send a socket of a tool's
+    network through a fourth.
     """
     door = socket.socket(fileno=int(sys.argv[2]))
     door.set_inheritable(False)
@@ -68,14 +69,15 @@ def _live(door: socket.socket, says: int) -> None:
         native.prctl(native.PR_SET_CHILD_SUBREAPER, 1)
         native.name_set(WAITS)
         child = Child(closed=(door.fileno(), says))
-        word, descriptors, _, _ = socket.recv_fds(door, 1, 3)
+        word, descriptors, _, _ = socket.recv_fds(door, 1, 4)
         if word:
-            door.send(STARTED.pack(os.getpid()))
+            os.write(descriptors[0], STARTED.pack(os.getpid()))
+            os.close(descriptors[0])
         _say(says, _TAKEN if word else _OVER)
         door.close()
         if word:
             native.name_set(WATCHES)
-            _watch(child, *descriptors)
+            _watch(child, *descriptors[1:])
     except EOFError:
         pass  # the worker changed its mind before it ordered anything
     except BaseException:  # noqa: BLE001 - told by Python's own hook, and then the process ends

@@ -4,7 +4,7 @@ import os
 import select
 import time
 
-from security.sandbox.supervisor.channel import CANCEL, GO, GO_HEAD, OUTPUT, Channel
+from security.sandbox.supervisor.channel import CANCEL, GO, GO_HEAD, OUTPUT, PRINTED, Channel
 from security.sandbox.supervisor.collect import collect
 from security.sandbox.supervisor.order import Order, read_whole
 from security.sandbox.supervisor.start import Tool
@@ -37,7 +37,7 @@ class Watch:
         self._files: list[tuple[str, bytes]] = []
         self.report: dict[str, object] = {}
         self._parked, self._leaving = True, False
-        self._log = bytearray()
+        self._log, self._fresh = bytearray(), bytearray()
         self._output = self._logged = 0
         self._open = {tool.stdout, tool.stderr}
         self._asked: str | None = None
@@ -65,6 +65,7 @@ class Watch:
             if now >= self._look:
                 self._look = now + (PARKED_LOOK_S if self._parked else LOOK_S)
                 self._how = self._usage.look()
+                self._show()
                 if self._parked and self._usage.cpu_ms > PARKED_CPU_MS:
                     self._how = "cpu"
                 continue
@@ -180,12 +181,19 @@ class Watch:
 
     def _take_log(self) -> None:
         block = self._read(self._tool.stderr)
+        self._fresh += block[: max(0, int(self._order.limits["log_bytes"]) - self._logged)]
         self._logged += len(block)
         self._log += block
         if len(self._log) > 2 * self._order.limits["log_bytes"]:
             del self._log[: -int(self._order.limits["log_bytes"])]
         if self._logged > LOG_MOST:
             self._how = "output"
+
+    def _show(self) -> None:
+        """Tells what was printed since the last look: as much of the beginning as is kept of the end."""
+        if self._fresh and not self._parked:
+            self._channel.send(PRINTED, bytes(self._fresh))
+            self._fresh.clear()
 
     def _read(self, descriptor: int) -> bytes:
         try:
@@ -217,6 +225,7 @@ class Watch:
             "cgroup": cgroup,
             "asked": self._asked is not None,
             "parked": self._parked,
+            "logged": self._logged,
         }
         if self._usage.group:
             report["cgroup_bytes"] = self._usage.group
