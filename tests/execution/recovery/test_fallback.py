@@ -9,10 +9,11 @@ from django.test import Client
 from audit.models import Event
 from core.errors import InvalidRequest
 from execution.models import Run, Status
+from execution.recovery import end
 from execution.runs.begin import begin_next
 from execution.runs.invariants import invariants_check
 from execution.runs.services import run_cancel
-from execution.runs.worker import run_carry_out
+from execution.runs.worker import queue_work, run_carry_out
 from registry.models import ToolVersion
 from registry.releases.activation import release_activate_tools
 from security.models import User
@@ -55,6 +56,31 @@ def test_the_caller_gets_what_the_fallback_gave_and_is_told(
     assert kinds(run)[-2:] == ["FALLBACK_CALLED", "TOOL_CALL_COMPLETED"]
     assert Event.objects.filter(kind="run.outcome", run_id=run.pk).count() == 1
     assert invariants_check().faults == {}
+
+
+def test_one_turn_ends_all_that_wait_and_a_mistake_over_one_holds_up_no_other(
+    call: Callable[..., Any], declare: Declare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declare("fx_boom", recovery=fallback("fx_context"))
+    for _ in range(4):
+        call("fx_boom", body={"arguments": {}}, HTTP_PREFER="respond-async")
+    while queue_work("default"):
+        pass
+    bad, *good = Run.objects.filter(tool="fx_boom").order_by("pk")
+    plain = end._outcome
+
+    def outcome(run: Run, child: Run) -> Any:
+        if run.pk == bad.pk:
+            raise RuntimeError
+        return plain(run, child)
+
+    monkeypatch.setattr(end, "_outcome", outcome)
+    monkeypatch.setattr(end, "BATCH", 1)
+    assert end.fallbacks_end() == len(good) == 3
+    assert {now_of(run).status for run in good} == {Status.COMPLETED}
+    assert now_of(bad).status == Status.WAITING_STEPS
+    monkeypatch.setattr(end, "_outcome", plain)
+    assert end.fallbacks_end() == 1
 
 
 @pytest.mark.parametrize(
