@@ -20,7 +20,7 @@ from execution.runs.choice import choice_make
 from execution.runs.claim import Lease, claim_make, claim_this, lease_start, start_mark, worker_name
 from execution.runs.entries import accepted_entry
 from execution.runs.events import CLAIMED, STARTED, Step
-from execution.runs.finish import run_finish
+from execution.runs.finish import TakenBack, run_finish
 from execution.runs.gates import Facts, facts_of, gate, judge, rests_on_cel
 from execution.runs.outcomes import CALL_REQUESTED
 from execution.runs.room import ROOM
@@ -42,6 +42,43 @@ class Refused(Exception):
 
 class _Taken(Exception):
     """Takes the claim back: somebody else took the run, or the last place under its cap."""
+
+
+class Onward:
+    """Begins the next run of a queue by the commit that finishes one before it.
+
+    Only where no transaction is around it; `taken` gives what was begun.
+    """
+
+    def __init__(self, queue: str) -> None:
+        self._queue = queue
+        self._lease: Lease | None = None
+        self.is_open = hotpath.is_served() and not connection.in_atomic_block
+
+    def begin(self) -> None:
+        """Begins the next run, if one is due, in the transaction that finishes another.
+
+        Raises TakenBack, for that to be taken back and done by itself, where the next needs a longer way.
+        """
+        choice = choice_make(self._queue)
+        if choice is None:
+            return
+        try:
+            lease = _begin(choice, alone=True)
+        except (Refused, _Taken) as longer:
+            raise TakenBack from longer
+        failpoint("start.before")
+        transaction.on_commit(lambda: self._hold(lease))
+
+    def _hold(self, lease: Lease) -> None:
+        self._lease = lease
+
+    def taken(self) -> Lease | None:
+        """The run that was begun and is to be carried out now; None where there is none."""
+        lease, self._lease = self._lease, None
+        if lease:
+            failpoint("start.after")
+        return lease
 
 
 def begin_next(queue: str) -> Begun | None:

@@ -3,6 +3,7 @@
 import functools
 import logging
 import time
+from collections.abc import Callable
 from uuid import UUID
 
 from django.conf import settings
@@ -30,12 +31,19 @@ from execution.runs.states import transition
 
 log = logging.getLogger(__name__)
 AGAIN_S = 0.5
+Follow = Callable[[], None]
 
 
-def run_finish(lease: Lease, outcome: Outcome, *, final: bool = False) -> bool:
+class TakenBack(Exception):
+    """What was to be done in the finishing transaction needs one of its own."""
+
+
+def run_finish(lease: Lease, outcome: Outcome, *, final: bool = False, follow: Follow | None = None) -> bool:
     """Writes the outcome if the lease still holds; retried with the lease while the database is away.
 
     A failed attempt that the tool's policy repeats lets the run wait instead, unless it is `final`.
+    `follow` is done by the same commit where the tool is pure, so that nothing is lost with it. It may raise
+    TakenBack.
 
     A result that comes too late is an event; it is the outcome only where the run is
     outcome_unknown and no newer attempt was made.
@@ -44,7 +52,7 @@ def run_finish(lease: Lease, outcome: Outcome, *, final: bool = False) -> bool:
     again = False
     while True:
         try:
-            written = _finish(lease, outcome, final=final, again=again)
+            written = _finish(lease, outcome, final=final, again=again, follow=follow)
             failpoint("finish.after")
             return written
         except Error:
@@ -56,7 +64,7 @@ def run_finish(lease: Lease, outcome: Outcome, *, final: bool = False) -> bool:
             again = True
 
 
-def _finish(lease: Lease, outcome: Outcome, *, final: bool, again: bool) -> bool:
+def _finish(lease: Lease, outcome: Outcome, *, final: bool, again: bool, follow: Follow | None) -> bool:
     if again and _is_written(lease):
         return True
     if not final:
@@ -70,10 +78,10 @@ def _finish(lease: Lease, outcome: Outcome, *, final: bool, again: bool) -> bool
             outcome = recovered
         if has_effects(lease.run, outcome):
             return effects_write(lease.run, outcome, functools.partial(_finish_leased, lease))
-    return (not again and _finish_at_once(lease, outcome)) or _finish_leased(lease, outcome)
+    return (not again and _finish_at_once(lease, outcome, follow)) or _finish_leased(lease, outcome)
 
 
-def _finish_at_once(lease: Lease, outcome: Outcome) -> bool:
+def _finish_at_once(lease: Lease, outcome: Outcome, follow: Follow | None) -> bool:
     """By one statement, where the hot path is served and the run has only the events that the lease knows."""
     run = lease.run
     if (
@@ -88,12 +96,24 @@ def _finish_at_once(lease: Lease, outcome: Outcome) -> bool:
     last = Step(len(lease.events) + 1, outcome.event, now, {})
     ledger = event_row(outcome_entry(run, outcome, events_digest([*lease.events, last])))
     failpoint("finish.before")
-    if not hotwork.finished_write(run, lease.token, outcome, now, ledger):
+    write = functools.partial(hotwork.finished_write, run, lease.token, outcome, now, ledger)
+    if not (_write_and(write, follow) if follow and run.tool_version.is_pure else write()):
         return False
     run_wake(run.pk)
     outcome_set(run, outcome, now, ledger)
     run.events_count += 1
     return True
+
+
+def _write_and(write: Callable[[], bool], follow: Follow) -> bool:
+    try:
+        with transaction.atomic():
+            if not write():
+                return False
+            follow()
+            return True
+    except TakenBack:
+        return write()
 
 
 def _is_written(lease: Lease) -> bool:

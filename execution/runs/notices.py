@@ -11,6 +11,7 @@ import contextlib
 import logging
 import os
 import threading
+import time
 from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import UUID
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 CHANNEL = "toolhub_run"
 # So many runs with one statement; so long the thread keeps its connection without work, in s.
 BATCH, IDLE_S = 500, 60.0
+# A notice goes out at once; those that come within so many seconds after it go together.
+PAUSE_S = 0.02
 # A process that ends lets its last notices out for so long, in s.
 FAREWELL_S = 1.0
 _SEND = "SELECT pg_notify(%s, id) FROM unnest(%s::text[]) AS id"
@@ -71,6 +74,7 @@ class _Sender:
             with contextlib.suppress(Empty):
                 while True:
                     self._send(own.connection, self._batch(run_id))
+                    time.sleep(PAUSE_S)
                     run_id = self._queue.get(timeout=IDLE_S)
         finally:
             own.close()

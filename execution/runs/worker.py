@@ -10,9 +10,9 @@ from execution.preconditions.check import failed_descriptions
 from execution.preconditions.runs import preconditions_kept, preconditions_refusal
 from execution.runners import call_run
 from execution.runners.call import call_of
-from execution.runs.begin import begin_next
+from execution.runs.begin import Onward, begin_next
 from execution.runs.claim import Lease, lease_start
-from execution.runs.finish import run_finish
+from execution.runs.finish import Follow, run_finish
 from execution.runs.gates import gate
 from execution.runs.heart import HEART
 from execution.runs.outcomes import failure
@@ -24,10 +24,14 @@ log = logging.getLogger(__name__)
 def queue_work(queue: str) -> int:
     """Carries out what is due in a queue until nothing is; returns how many runs that were."""
     done = 0
+    onward = Onward(queue)
     while (begun := begin_next(queue)) is not None:
-        if begun.lease:
-            run_carry_out(begun.lease)
         done += 1
+        lease = begun.lease
+        while lease:
+            run_carry_out(lease, follow=onward.begin if onward.is_open else None)
+            lease = onward.taken()
+            done += lease is not None
     return done
 
 
@@ -42,8 +46,11 @@ def run_perform(lease: Lease, *, inline: bool = False) -> bool:
     return run_carry_out(lease, inline=inline)
 
 
-def run_carry_out(lease: Lease, *, inline: bool = False) -> bool:
-    """Takes a run whose start is committed to its outcome. True when this attempt's outcome was recorded."""
+def run_carry_out(lease: Lease, *, inline: bool = False, follow: Follow | None = None) -> bool:
+    """Takes a run whose start is committed to its outcome. True when this attempt's outcome was recorded.
+
+    `follow` is for `run_finish`.
+    """
     call = call_of(lease.run, inline=inline, attempt=lease.attempt)
     partials = Partials(lease)
     call.emit, call.printed = partials.add, partials.printed
@@ -73,4 +80,4 @@ def run_carry_out(lease: Lease, *, inline: bool = False) -> bool:
             # Stopped half-way because the lease was lost: the reaper decides, by what the tool may have done.
             log.warning("run %s: attempt %s was stopped with its lease", lease.run.pk, lease.attempt)
             return False
-        return run_finish(lease, outcome)
+        return run_finish(lease, outcome, follow=follow)

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
 from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
-from execution.runs import hotpath, rights
+from execution.runs import finish, hotpath, rights
 from execution.runs import statements as hotstatements
 from execution.runs.begin import begin_next
 from execution.runs.entries import outcome_entry
@@ -22,7 +22,7 @@ from execution.runs.outcomes import success
 from execution.runs.worker import queue_work, run_carry_out
 from registry.models import Package
 from security.patterns import patterns_now
-from security.services import grant_create
+from security.services import grant_create, token_create, token_revoke
 from tests.execution.fixtures import MakeRun
 
 Call = Callable[..., Any]
@@ -221,16 +221,24 @@ def test_a_finish_under_another_lease_writes_nothing(make_run: MakeRun) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_costs_a_worker_three_statements_and_two_commits(
-    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("tool", "at_the_end"), [("fx_echo", 2), ("fx_boom", 2), ("fx_count", 1)])
+def test_a_run_costs_a_worker_three_statements_and_a_commit_or_two(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, tool: str, at_the_end: int
 ) -> None:
-    """Choose and begin are one transaction; finish is one statement. The last choice finds nothing."""
+    """Finish, choose and begin of the next are one transaction; an impure tool's finish is one of its own.
+
+    At the end nothing is found by that transaction, and by another.
+    """
     if not hotpath.is_served():
         pytest.skip("SQLite is served by the ORM")
-    make_run(events_count=1)
+    given = {
+        "events_count": 1,
+        "arguments": {"file": str(tmp_path / "f")} if tool == "fx_count" else {"value": 1},
+    }
+    make_run(tool, **given)
     assert queue_work("default") == 1  # version and rights are kept from now on
     for _ in range(5):
-        make_run(events_count=1)
+        make_run(tool, **given)
     patterns_now()  # which each process reads every five seconds
     statements: list[str] = []
     execute = hotstatements._rows
@@ -243,7 +251,45 @@ def test_a_run_costs_a_worker_three_statements_and_two_commits(
     with CaptureQueriesContext(connection) as queries:
         assert queue_work("default") == 5
     assert rights.RIGHTS not in statements
-    assert len(statements) == 5 * 3 + 1
+    assert len(statements) == 5 * 3 + at_the_end
     said = [query["sql"] for query in queries.captured_queries]
-    assert said == ["BEGIN", "COMMIT"] * 6
-    assert Run.objects.filter(status=Status.COMPLETED).count() == 6
+    assert said == ["BEGIN", "COMMIT"] * (1 + 5 + (at_the_end == 2))
+    assert Run.objects.filter(attempt=1, completed_at__isnull=False).count() == 6
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_finish_stands_where_the_run_that_would_begin_with_it_may_not(
+    make_run: MakeRun, admin: Any, persona: Any
+) -> None:
+    first = make_run(events_count=1)
+    token, _ = token_create(by=admin, persona=persona, name="other")
+    refused, last = make_run(events_count=1, token_id=token.pk), make_run(events_count=1)
+    token_revoke(by=admin, token=token)
+    assert queue_work("default") == 3
+    found = [Run.objects.get(pk=run.pk) for run in (first, refused, last)]
+    assert [run.status for run in found] == [Status.COMPLETED, Status.FAILED, Status.COMPLETED]
+    assert (found[1].started_at, (found[1].error or {})["code"]) == (None, "PERMISSION_DENIED")
+    assert Event.objects.filter(kind="run.outcome").count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_carried_out_that_began_with_a_commit_that_failed(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [make_run(events_count=1) for _ in range(2)]
+    monkeypatch.setattr(finish, "AGAIN_S", 0.0)
+    commit, failures = connection.commit, []
+
+    def failing() -> None:
+        if Run.objects.filter(status=Status.COMPLETED).exists() and not failures:
+            failures.append(1)
+            raise OperationalError
+        commit()
+
+    monkeypatch.setattr(connection, "commit", failing)
+    assert queue_work("default") == 2
+    for run in runs:
+        found = Run.objects.get(pk=run.pk)
+        assert (found.status, found.attempt) == (Status.COMPLETED, 1)
+    assert Event.objects.filter(kind="run.outcome").count() == 2
+    assert len(failures) == hotpath.is_served()

@@ -71,6 +71,33 @@ def test_a_worker_that_dies_leaves_one_outcome(
     assert invariants_check().faults == {}
 
 
+# Two runs, of which the second begins by the commit that finishes the first: their ends, and how often the
+# world saw them.
+BEGUN_WITH_A_FINISH = [
+    ("start.before", Status.COMPLETED, 2, Status.COMPLETED, 1),
+    ("start.after", Status.COMPLETED, 1, Status.OUTCOME_UNKNOWN, 0),
+]
+
+
+def test_a_worker_that_dies_between_two_runs_leaves_each_one_outcome(
+    hub: Processes, world_token: str, deaths: Deaths, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    trace = tmp_path / "trace"
+    hub.worker(concurrency=1, **deaths.env)
+    hub.steward()
+    for place, *known in BEGUN_WITH_A_FINISH:
+        with subtests.test(place=place):
+            first = submitted(world_token, "world_think", trace, seconds=2)
+            wait_for(lambda run=first: executions_of(trace)[str(run.pk)], 60)  # type: ignore[misc]
+            second = submitted(world_token, "world_once", trace)
+            deaths.arm(place)
+            deaths.await_death(place)
+            for run, end, seen in zip((first, second), known[::2], known[1::2], strict=True):
+                ended(run, Status(end))
+                assert executions_of(trace)[str(run.pk)] == seen
+    assert invariants_check().faults == {}
+
+
 def test_a_worker_that_dies_over_a_run_that_may_not_start_leaves_one_outcome(
     hub: Processes, world_token: str, deaths: Deaths, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
