@@ -40,11 +40,7 @@ def plan_make(run: Run, outcome: Outcome, failed: Mapping[int, str]) -> Plan:
         if step is not None:
             plan.steps.append(step)
     if plan.fault:
-        without = view.afresh()
-        plan.steps = [_alone(declared, step, without) for step in plan.steps]
-        # What undoes an effect sees memory as it was before the run.
-        undone = [_compensation(declared, step, view.afresh()) for step in plan.taken_back]
-        plan.compensations = [one for one in undone if one]
+        _take_back(plan, declared, view.afresh())
     plan.expected = view.seen
     return plan
 
@@ -60,24 +56,40 @@ def _own(plan: Plan, outcome: Outcome, failed: Mapping[int, str], view: View) ->
     return True
 
 
-def _alone(declared: list[Mapping[str, Any]], step: Step, view: View) -> Step:
-    """A step that stays, worked out without those that are taken back; where it cannot be, it is, too."""
+def _take_back(plan: Plan, declared: list[Mapping[str, Any]], memory: View) -> None:
+    """Leaves what stays, worked out in memory as it was, without what is taken back.
+
+    A rollback sees its value as it then is: what stays and comes before its effect has changed it already.
+    """
+    steps = []
+    for step in plan.steps:
+        steps.append(left := _alone(declared, step, memory))
+        if left.reversible and (undone := _compensation(declared, left, memory)):
+            plan.compensations.insert(0, undone)
+    plan.steps = steps
+
+
+def _alone(declared: list[Mapping[str, Any]], step: Step, memory: View) -> Step:
+    """A step that stays, worked out in this memory; where it cannot be, it is taken back, too.
+
+    What changes no memory rests on none: a call that was checked is not asked for twice.
+    """
     if step.reversible or not step.changes:
         return step
     try:
-        return KINDS[step.which.kind](declared[step.which.index], step.which, view) or step
+        return KINDS[step.which.kind](declared[step.which.index], step.which, memory) or step
     except Unworkable:
         return dataclasses.replace(step, reversible=True)
 
 
-def _compensation(declared: list[Mapping[str, Any]], step: Step, view: View) -> Compensation | None:
-    """The call of the tool that an effect names for its rollback; it sees the value before the effect."""
+def _compensation(declared: list[Mapping[str, Any]], step: Step, memory: View) -> Compensation | None:
+    """The call of the tool that an effect names for its rollback; `current` is what is there without it."""
     rollback = declared[step.which.index].get("rollback") if step.which.index >= 0 else None
     if rollback is None or step.child:  # a run that was never submitted has done nothing
         return None
     at = (step.changes[0].scope, step.changes[0].key) if step.changes else None
     try:
-        arguments = view.mapped(rollback.get("arguments", {}), at)
-        return Compensation(step.which, child_check(view.run, rollback["tool"], arguments))
+        arguments = memory.mapped(rollback.get("arguments", {}), at)
+        return Compensation(step.which, child_check(memory.run, rollback["tool"], arguments))
     except (Unworkable, ToolHubError) as error:
         return Compensation(step.which, None, str(error))

@@ -50,7 +50,30 @@ APPENDIX_B = [
     ("43143ff3c1cb0959", "1424953923781206.2"),
 ]
 
-NUMBERS = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+# Where forms change: ECMAScript's exponents, integers that are no double of their own, subnormal doubles.
+BORDERS = [0.0, 5e-324, 2.0**-1022, 1e-7, 1e-6, 1e-4, 2.0**53, 2.0**63, 1e15, 1e16, 1e20, 1e21, 1e22, 1e23]
+
+
+def beside(border: float, steps: int) -> float:
+    """The double so many doubles beside it."""
+    bits: int = struct.unpack(">q", struct.pack(">d", border))[0]
+    return float(struct.unpack(">d", struct.pack(">q", max(0, bits + steps)))[0])
+
+
+AT_BORDERS = st.builds(beside, st.sampled_from(BORDERS), st.integers(-40, 40))
+# Few digits at every power of ten are written in each of the forms; their neighbours need 16 or 17 digits.
+FEW_DIGITS = st.builds(
+    lambda digits, power: float(f"{digits}e{power}"), st.integers(1, 9999), st.integers(-327, 304)
+)
+DIGITS = st.builds(beside, FEW_DIGITS, st.integers(-3, 3))
+SUBNORMAL = st.builds(beside, st.just(0.0), st.integers(0, 2**52))
+ANY_BITS = st.builds(beside, st.just(0.0), st.integers(0, (0x7FF << 52) - 1))
+# A fraction from 0 to 1 with many digits, and whole doubles up to where an exponent begins.
+MIDDLING = st.floats(-1e24, 1e24) | st.integers(-(10**22), 10**22).map(float)
+POSITIVE = AT_BORDERS | DIGITS | SUBNORMAL | ANY_BITS | MIDDLING
+FLOATS = st.builds(lambda number, sign: sign * number, POSITIVE, st.sampled_from([1.0, -1.0]))
+INTEGERS = st.integers(-(2**53) + 1, 2**53 - 1) | st.integers(2**53 - 40, 2**53 - 1) | st.integers(-40, 40)
+NUMBERS = INTEGERS | FLOATS
 MIXED_PLANES = st.text(alphabet="a\u00e9\ud7ff\ue000\uffff\U00010000\U0010ffff", max_size=3)
 NAMES = st.text() | MIXED_PLANES
 VALUES = st.recursive(
@@ -69,6 +92,28 @@ def test_numbers_are_written_as_appendix_b_has_them(bits: str, text: str) -> Non
     assert canonical(double(bits)) == text.encode()
     assert canonical({"n": [double(bits)]}) == f'{{"n":[{text}]}}'.encode()
     assert canonical_text(double(bits)) == text
+
+
+@given(st.lists(FLOATS, min_size=30, max_size=60))
+def test_any_double_is_written_as_the_reference_writes_it_and_reads_back(numbers: list[float]) -> None:
+    for number in numbers:
+        text = rfc8785.dumps(number)
+        assert canonical(number) == text
+        assert canonical_text(number).encode() == number_text(number).encode() == text
+        assert float(text) == number
+    assert canonical(numbers) == rfc8785.dumps(numbers)
+
+
+@given(st.integers(-(10**22), 10**22) | st.integers(2**53 - 99, 2**53 + 99) | FLOATS.map(int))
+def test_an_integer_is_accepted_where_it_is_written_as_its_double_is(number: int) -> None:
+    """Beyond 2^53 the reference refuses all; here those stay whose digits no reader loses."""
+    if abs(number) < 2**53 or (abs(number) < 10**21 and rfc8785.dumps(float(number)) == str(number).encode()):
+        assert canonical([number]) == f"[{number}]".encode()
+        assert canonical_text(number) == str(number)
+        return
+    for write in (canonical, canonical_text):
+        with pytest.raises(ValueError, match="double"):
+            write(number)
 
 
 @pytest.mark.parametrize("bits", ["7fffffffffffffff", "7ff0000000000000", "fff0000000000000"])

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+import uuid
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -10,9 +12,12 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from audit.models import Event
-from registry.installations.models import Installation
+from registry.installations.models import Installation, Status
+from registry.installations.worker import installations_work
+from registry.management.commands import package_install
 from registry.models import Package, Release, Tool
 from registry.releases.selectors import release_zip
 from tests.installations import packages
@@ -49,6 +54,39 @@ def test_a_folder_is_installed_once(folder: Callable[..., str]) -> None:
     with pytest.raises(CommandError, match="installed already"):
         said("package_install", here, "--yes")
     assert Event.objects.get(kind="release.published").actor_kind == "system"
+
+
+def test_what_is_neither_there_nor_an_address_is_told_so(tmp_path: Path) -> None:
+    for missing in (str(tmp_path / "gone.zip"), "dist/gone.zip"):
+        with pytest.raises(CommandError, match=r"There is no folder or file .*gone\.zip"):
+            said("package_install", missing, "--yes")
+    assert not Installation.objects.exists()
+
+
+def test_a_worker_that_is_quicker_is_followed_to_the_end(
+    folder: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers: list[threading.Thread] = []
+
+    def taken(pk: uuid.UUID) -> None:
+        """A worker takes up whatever is queued, before the command can."""
+        if Installation.objects.filter(status=Status.QUEUED).exists():
+            workers.append(threading.Thread(target=work))
+            workers[-1].start()
+            workers[-1].join()
+
+    def work() -> None:
+        try:
+            installations_work()
+        finally:
+            connection.close()
+
+    monkeypatch.setattr(package_install, "job_claim", taken)
+    text = said("package_install", folder(), "--yes")
+    assert "greet  pure, isolation strict" in text
+    assert "greetings 1.0.0 is installed" in text
+    assert len(workers) == 2, "to the review, and to the end"
+    assert Release.objects.count() == 1
 
 
 def test_a_zip_is_installed_and_one_that_lacks_something_says_where(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
-"""`manage.py package_install SOURCE`: installs a package here and now, without a worker."""
+"""`manage.py package_install SOURCE`: installs a package here and now; needs no worker."""
 
 import getpass
+import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,15 @@ from registry.installations.services import (
 from registry.installations.source_form import Source
 from registry.installations.worker import job_perform
 
+_ADDRESS = re.compile(r"[a-z+]+://|[^/]+:", re.IGNORECASE)
+# So often it is looked how far a worker is that was quicker, in seconds.
+LOOK_S = 0.2
+
 
 class Command(BaseCommand):
     help = "Installs a package: a folder, a .zip, or the address of a git repository or of a zip."
+    _shown = 0
+    """The last line of the log that was shown."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The options."""
@@ -65,15 +73,16 @@ class Command(BaseCommand):
             raise CommandError(self._why(one))
 
     def _go_on(self, one: Installation) -> Installation:
-        """Carries it out as far as it goes, showing its log."""
-        shown = one.lines.count()
-        job = job_claim(one.pk)
-        if job is None:
-            raise CommandError("A worker has taken the installation up; follow it in the console.")
-        job_perform(job)
-        one.refresh_from_db()
-        for line in one.lines.filter(seq__gt=shown):
-            self.stdout.write(f"{line.step:>9}  {line.text}")
+        """Carries it out as far as it goes, or follows a worker that has it, and shows its log."""
+        while one.status in {Status.QUEUED, Status.RUNNING}:
+            if job := job_claim(one.pk):
+                job_perform(job)
+            else:
+                time.sleep(LOOK_S)
+            one.refresh_from_db()
+            for line in one.lines.filter(seq__gt=self._shown).order_by("seq"):
+                self.stdout.write(f"{line.step:>9}  {line.text}")
+                self._shown = line.seq
         return one
 
     def _source(self, options: dict[str, Any]) -> tuple[Source, bytes | None]:
@@ -85,6 +94,8 @@ class Command(BaseCommand):
             )
         if path.is_file():
             return Source(SourceType.UPLOAD, path.name), path.read_bytes()
+        if not _ADDRESS.match(text):
+            raise CommandError(f"There is no folder or file {text}, and it is no address.")
         if options["digest"]:
             return Source(SourceType.URL, text, digest=options["digest"].removeprefix("sha256:")), None
         return Source(SourceType.GIT, text, options["ref"], options["path"]), None

@@ -10,7 +10,7 @@ from django.test import Client
 
 from audit.models import Event
 from core.errors import Overloaded
-from execution.effects import apply
+from execution.effects import apply, kinds
 from execution.effects.steps import Plan
 from execution.models import Run, Status
 from execution.runs import worker
@@ -180,6 +180,37 @@ def test_an_effect_that_is_taken_back_calls_the_tool_that_undoes_it(perform: Per
     assert told(parent)[-2:] == [("COMPENSATED", 2), ("COMPENSATED", 1)]
     work()
     assert set(Run.objects.exclude(parent=None).values_list("status", flat=True)) == {"completed"}
+
+
+def test_what_undoes_an_effect_sees_the_value_that_memory_has_without_it(perform: Perform) -> None:
+    undo = {"tool": "fx_wrap", "arguments": {"value": "current"}}
+    perform(
+        state("n", "increment", reversible=False),
+        state("n", "increment", value=10, rollback=undo),
+        state("n", "increment", value=100, reversible=False),
+        state("n", "increment", value=1000, rollback=undo),
+        memory("x", expression="result.missing"),
+    )
+    assert remembered() == {"working n": 101}
+    undone = Run.objects.exclude(parent=None).order_by("created_at").values_list("arguments", flat=True)
+    assert list(undone) == [{"value": 101}, {"value": 1}], "the last first"
+
+
+def test_a_call_that_stays_is_asked_for_once(perform: Perform, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, check = [], kinds.child_check
+
+    def counted(run: Run, tool: str, arguments: Any) -> Any:
+        asked.append(tool)
+        return check(run, tool, arguments)
+
+    monkeypatch.setattr(kinds, "child_check", counted)
+    perform(
+        state("n", "increment"),
+        cascade("fx_wrap", arguments={"value": "1"}, reversible=False),
+        memory("x", expression="result.missing"),
+    )
+    assert asked == ["fx_wrap"]
+    assert child().tool == "fx_wrap"
 
 
 def test_a_cascade_that_was_taken_back_leaves_nothing_to_undo(perform: Perform) -> None:
