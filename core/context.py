@@ -32,6 +32,7 @@ NAVIGATION = (
     NavItem(
         "Packages", "packages", "package", "k", "registry.view_package", more=("install", "installations")
     ),
+    NavItem("Collections", "collections", "list", "c", "registry.view_collection"),
     NavItem("Personas", "personas", "robot", "p", "security.view_persona", more=("simulator",)),
     NavItem("Policy", "policy", "lock", "u", "policy.view_restriction"),
     NavItem("Runs", "runs", "player-play", "r", "execution.view_run"),

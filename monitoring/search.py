@@ -1,4 +1,4 @@
-"""One search over tools, packages, personas, runs and pages, each as far as the person may see it."""
+"""One search over all that has a name, runs and pages, each as far as the person may see it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from core.context import places_of, settings_of
 from execution.runs.selectors import runs_seen
+from registry.collections.models import Collection
 from registry.models import Package, Tool
 from security.models import Persona, User
 from security.sharing.reach import within
@@ -45,6 +46,7 @@ def find(person: User, text: str) -> list[Group]:
     kinds: tuple[tuple[str, str, str, Callable[[User, str], Iterable[Found]]], ...] = (
         ("Tools", "tools", "registry.view_tool", _tools),
         ("Packages", "package", "registry.view_package", _packages),
+        ("Collections", "list", "registry.view_collection", _collections),
         ("Personas", "robot", "security.view_persona", _personas),
         ("Runs", "player-play", "execution.view_run", _runs),
     )
@@ -87,6 +89,13 @@ def _packages(person: User, text: str) -> Iterable[Found]:
     rows = within(person, rows, "registry.view_package")
     for row in _first(rows.only("name", "title"), text):
         yield Found(row.name, row.title, reverse("package", args=[row.name]))
+
+
+def _collections(person: User, text: str) -> Iterable[Found]:
+    rows = Collection.objects.filter(Q(name__icontains=text) | Q(description__icontains=text))
+    rows = within(person, rows, "registry.view_collection")
+    for row in _first(rows.only("name", "description"), text):
+        yield Found(row.name, row.description, reverse("collection", args=[row.name]))
 
 
 def _personas(person: User, text: str) -> Iterable[Found]:

@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from core.errors import InvalidRequest
 from core.openapi import PROBLEMS
+from registry.collections.selectors import sight_of
 from registry.contracts import CATEGORIES
 from registry.filters import ToolFilter, filter_query, tools_filtered
 from registry.formats import FORMATS, FORMATS_MEANING, TEXT, format_read, tools_converted, tools_text
@@ -133,6 +134,9 @@ def tools_page(principal: PersonaPrincipal, wanted: ToolFilter, after: str = "")
         reason = f"The persona {principal.persona} is switched off. An admin can switch it on."
         return ToolPage((), reason=reason)
     rows = tools_assigned(principal.persona_id).filter(name__gt=after)
+    if wanted.collection:
+        named = sight_of(principal.persona_id).collections.filter(name=wanted.collection)
+        rows = rows.filter(memberships__collection__in=named)
     tools = list(itertools.islice(tools_filtered(rows, wanted), PAGE + 1))
     return ToolPage(
         tuple(_active(tool) for tool in tools[:PAGE]),
@@ -174,6 +178,7 @@ class ToolList(APIView):
                 description="A regular expression without look-around and back-references, found in name or "
                 "description whatever the case.",
             ),
+            OpenApiParameter("collection", str, description="Tools of the collection of this name."),
             OpenApiParameter("after", str, description="The `next` of the page before."),
             OpenApiParameter("format", str, enum=FORMATS, description=FORMATS_MEANING),
         ],

@@ -7,11 +7,16 @@ class RegistryConfig(AppConfig):
     name = "registry"
 
     def ready(self) -> None:
-        """Makes known that packages and tools can be shared, and what personas see.
+        """Makes known that packages, tools and collections can be shared, and what personas see.
 
         So nobody shows others more than they see; and what holds for a package holds for its tools.
         """
         # Models may be imported from here on only.
+        from registry.collections.models import (  # noqa: PLC0415
+            Collection,
+            CollectionPersonRight,
+            CollectionTeamRight,
+        )
         from registry.models import (  # noqa: PLC0415
             Package,
             PackagePersonRight,
@@ -30,4 +35,7 @@ class RegistryConfig(AppConfig):
         rights_of_tools = (ToolPersonRight, ToolTeamRight)
         permissions = ("registry.view_tool", "registry.change_tool")
         thing_register(Kind("tool", Tool, *rights_of_tools, *permissions, parent="package"))
+        rights_of_collections = (CollectionPersonRight, CollectionTeamRight)
+        permissions = ("registry.view_collection", "registry.change_collection")
+        thing_register(Kind("collection", Collection, *rights_of_collections, *permissions))
         sight_register(targets_assigned)

@@ -30,6 +30,12 @@ FILTER: dict[str, Any] = {
         "min_version": _VERSION,
         "max_version": _VERSION,
         "pattern": {"type": "string", "maxLength": 200, "examples": ["^web"]},
+        "collection": {
+            "type": "string",
+            "maxLength": 64,
+            "pattern": "^[A-Za-z][A-Za-z0-9_-]*$",
+            "examples": ["research"],
+        },
     },
     "additionalProperties": False,
 }
@@ -41,7 +47,8 @@ CHUNK = 200
 class ToolFilter:
     """What a list is narrowed to: one of the types and categories, all of the tags and capabilities.
 
-    Versions are inclusive and ordered by semver 2.0.0 §11; `pattern` looks into name and description.
+    Versions are inclusive and ordered by semver 2.0.0 §11; `pattern` looks into name and description;
+    `collection` is the name of one.
     """
 
     type: tuple[str, ...] = ()
@@ -51,6 +58,7 @@ class ToolFilter:
     min_version: str | None = None
     max_version: str | None = None
     pattern: str | None = None
+    collection: str | None = None
 
 
 def filter_query(query: QueryDict) -> ToolFilter:
@@ -80,7 +88,7 @@ def filter_read(members: Any, at: str = "") -> ToolFilter:
         errors = [_at(at, "pattern", error.message)]
         raise InvalidRequest(error.message, errors=errors, suggestions=error.suggestions) from error
     lists = {name: tuple(members.get(name, ())) for name in LISTS}
-    singles = {name: members.get(name) or None for name in (*VERSIONS, "pattern")}
+    singles = {name: members.get(name) or None for name in (*VERSIONS, "pattern", "collection")}
     found: dict[str, Any] = {**lists, **singles}
     return ToolFilter(**found)
 

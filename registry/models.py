@@ -9,6 +9,7 @@ from django.utils.functional import cached_property
 from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
 
 from core.fields import CanonicalJSONField
+from registry.collections.models import Collection
 from registry.content import DEFAULT, content_fields
 from security.content.kinds import Field
 from security.models import Persona, User
@@ -229,12 +230,35 @@ class ToolVersion(models.Model):
         return dict(self.definition.get("_meta", {}).get(CONTRACT, {}))
 
 
+class CollectionMember(models.Model):
+    """A tool of a collection; whoever put it there lets the collection's personas see and call it."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="members")
+    tool = models.ForeignKey(Tool, on_delete=models.CASCADE, related_name="memberships")
+    added_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    added_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["collection", "tool"], name="member_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.tool} in {self.collection}"
+
+
+def _only(one: str, *others: str) -> models.Q:
+    empty = {f"{other}__isnull": True for other in others}
+    return models.Q(**{f"{one}__isnull": False}, **empty)
+
+
 class Assignment(models.Model):
-    """What a persona sees and may call: one tool, or all tools of a package."""
+    """What a persona sees and may call: one tool, or all tools of a package or collection."""
 
     persona = models.ForeignKey(Persona, on_delete=models.CASCADE, related_name="assignments")
     tool = models.ForeignKey(Tool, on_delete=models.CASCADE, null=True, related_name="assignments")
     package = models.ForeignKey(Package, on_delete=models.CASCADE, null=True, related_name="assignments")
+    collection = models.ForeignKey(
+        Collection, on_delete=models.CASCADE, null=True, related_name="assignments"
+    )
     assigned_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -242,11 +266,22 @@ class Assignment(models.Model):
         constraints = (
             models.UniqueConstraint(fields=["persona", "tool"], name="assign_tool_once"),
             models.UniqueConstraint(fields=["persona", "package"], name="assign_package_once"),
+            models.UniqueConstraint(fields=["persona", "collection"], name="assign_collection_once"),
             models.CheckConstraint(
                 name="assign_one_thing",
-                condition=models.Q(tool__isnull=True) ^ models.Q(package__isnull=True),
+                condition=_only("tool", "package", "collection")
+                | _only("package", "tool", "collection")
+                | _only("collection", "tool", "package"),
             ),
         )
 
     def __str__(self) -> str:
-        return f"{self.persona} → {self.tool or self.package}"
+        return f"{self.persona} → {self.target}"
+
+    @property
+    def target(self) -> Tool | Package | Collection:
+        """What is assigned. Raises LookupError for a row without it, which the database does not keep."""
+        found = self.tool or self.package or self.collection
+        if found is None:
+            raise LookupError("Nothing is assigned.")
+        return found

@@ -8,8 +8,9 @@ from typing import Any
 from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery
 
 from core.errors import InvalidRequest, NotFound
+from registry.collections.models import Collection
 from registry.content import content_fact
-from registry.models import Assignment, Package, Tool, ToolVersion, VersionState
+from registry.models import Assignment, CollectionMember, Package, Tool, ToolVersion, VersionState
 from registry.versions import version_pick
 from security.decisions import Decision, decide, standing_grants
 from security.facts import CallFacts, ContentFact, Policy, TokenState
@@ -118,6 +119,11 @@ def _versions_for(persona_id: int) -> QuerySet[ToolVersion]:
     return ToolVersion.objects.select_related("tool__package").annotate(
         by_tool=Exists(mine.filter(tool=OuterRef("tool"))),
         by_package=Exists(mine.filter(package=OuterRef("tool__package"))),
+        by_collection=Subquery(
+            CollectionMember.objects.filter(tool=OuterRef("tool"), collection__in=mine.values("collection"))
+            .order_by("collection__name")
+            .values("collection__name")[:1]
+        ),
     )
 
 
@@ -126,27 +132,54 @@ def _is_visible(name: str, persona_id: int) -> bool:
 
 
 def _assigned_by(row: ToolVersion) -> str | None:
-    if row.by_tool:  # type: ignore[attr-defined]
+    return assigned_words(
+        row.tool.package.name,
+        row.by_tool,  # type: ignore[attr-defined]
+        row.by_package,  # type: ignore[attr-defined]
+        row.by_collection,  # type: ignore[attr-defined]
+    )
+
+
+def assigned_words(package: str, by_tool: bool, by_package: bool, collection: str | None) -> str | None:
+    """What assigns a tool of the package to a persona, the narrowest first; None where nothing does."""
+    if by_tool:
         return "by name"
-    return f"with the package {row.tool.package.name}" if row.by_package else None  # type: ignore[attr-defined]
+    if by_package:
+        return f"with the package {package}"
+    return f"with the collection {collection}" if collection else None
 
 
 def tools_assigned(persona_id: int) -> QuerySet[Tool]:
     """The tools that a persona sees, by name, with package and active version."""
     mine = Assignment.objects.filter(persona_id=persona_id)
+    members = CollectionMember.objects.filter(collection__in=mine.values("collection"))
     return (
-        Tool.objects.filter(Q(pk__in=mine.values("tool")) | Q(package__in=mine.values("package")))
+        Tool.objects.filter(
+            Q(pk__in=mine.values("tool"))
+            | Q(package__in=mine.values("package"))
+            | Q(pk__in=members.values("tool"))
+        )
         .filter(active__isnull=False)
         .select_related("package", "active")
         .order_by("name")
     )
 
 
+def assigning(tool: Tool) -> Q:
+    """The assignments that let personas see the tool: by its name, with its package, in a collection."""
+    collections = CollectionMember.objects.filter(tool=tool).values("collection")
+    return Q(tool=tool) | Q(package=tool.package_id) | Q(collection__in=collections)
+
+
 def targets_assigned(persona_id: int) -> frozenset[str]:
-    """The names of the tools that a persona sees, and `package:NAME` of the packages assigned to it."""
+    """The names of the tools that a persona sees, and `package:NAME` and `collection:NAME` of what is
+    assigned to it as a whole.
+    """
     packages = Package.objects.filter(assignments__persona=persona_id).values_list("name", flat=True)
+    collections = Collection.objects.filter(assignments__persona=persona_id).values_list("name", flat=True)
     tools = tools_assigned(persona_id).values_list("name", flat=True)
-    return frozenset(tools) | {f"package:{name}" for name in packages}
+    whole = {f"package:{name}" for name in packages} | {f"collection:{name}" for name in collections}
+    return frozenset(tools) | whole
 
 
 def call_decide(
@@ -230,7 +263,10 @@ def count_of(rows: QuerySet[Any], column: str) -> Subquery:
 
 
 def _personas_of_tool() -> Subquery:
-    rows = Assignment.objects.filter(Q(tool=OuterRef("pk")) | Q(package=OuterRef("package")))
+    collections = CollectionMember.objects.filter(tool=OuterRef(OuterRef("pk"))).values("collection")
+    rows = Assignment.objects.filter(
+        Q(tool=OuterRef("pk")) | Q(package=OuterRef("package")) | Q(collection__in=collections)
+    )
     return count_of(rows, "persona")
 
 
@@ -254,11 +290,8 @@ def tool_versions(tool: Tool, count: int = 20) -> list[ToolVersion]:
 
 
 def tool_assignments(tool: Tool, by: User, count: int = 50) -> list[Assignment]:
-    """What lets personas that the person sees call the tool: by its name or with its package, by persona."""
-    rows = Assignment.objects.filter(Q(tool=tool) | Q(package=tool.package_id))
-    rows = about(by, rows, "security.view_persona", persona="persona")
-    return list(
-        rows.select_related("persona", "tool", "package", "assigned_by").order_by("persona__name", "pk")[
-            :count
-        ]
-    )
+    """What lets personas that the person sees call the tool, by persona; of collections those seen."""
+    rows = about(by, Assignment.objects.filter(assigning(tool)), "security.view_persona", persona="persona")
+    rows = about(by, rows, "registry.view_collection", collection="collection__name")
+    related = ("persona", "tool", "package", "collection", "assigned_by")
+    return list(rows.select_related(*related).order_by("persona__name", "pk")[:count])

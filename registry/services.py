@@ -4,32 +4,43 @@ from django.db import IntegrityError, transaction
 
 from audit.ledger import Entry, record
 from core.actors import Actor
-from core.errors import Conflict, InvalidRequest
+from core.errors import Conflict, Denied, InvalidRequest
+from registry.collections.models import Collection
 from registry.models import Assignment, Package, Tool
-from security.acting import PERSONAS, By, acting, own_check, person_behind
+from security.acting import PERSONAS, By, acting, own_check, person_answering, person_behind
 from security.giving import sight_check
 from security.models import Persona
+from security.sharing.reach import within
+
+ASSIGN = "registry.add_assignment"
 
 
 def assignment_create(
-    *, by: By, persona: Persona, tool: Tool | None = None, package: Package | None = None
+    *,
+    by: By,
+    persona: Persona,
+    tool: Tool | None = None,
+    package: Package | None = None,
+    collection: Collection | None = None,
 ) -> Assignment:
-    """Lets a persona see and call one tool, or all tools of a package. Exactly one of the two is given.
+    """Lets a persona see and call one tool, or all tools of a package or collection; one of them is given.
 
     Raises Denied, InvalidRequest, Conflict when it is assigned already.
     """
-    target = tool or package
-    if target is None or (tool and package):
-        raise InvalidRequest("Assign one tool or one package.")
-    actor = acting(by, "registry.add_assignment", PERSONAS, on=[persona, target])
+    given = {"tool": tool, "package": package, "collection": collection}
+    targets = [(kind, one) for kind, one in given.items() if one is not None]
+    if len(targets) != 1:
+        raise InvalidRequest("Assign one tool, one package or one collection.")
+    ((kind, target),) = targets
+    actor = acting(by, ASSIGN, PERSONAS, on=[persona, target])
     own_check(by, persona.pk)
-    sight_check(by, target.name if tool else f"package:{target.name}")
+    sight_check(by, target.name if tool else f"{kind}:{target.name}")
+    if collection is not None:
+        _members_check(by, collection)
     try:
         with transaction.atomic():
-            row = Assignment.objects.create(
-                persona=persona, tool=tool, package=package, assigned_by=person_behind(by)
-            )
-            record(_assignment_entry("assignment.created", actor, row))
+            row = Assignment.objects.create(persona=persona, **given, assigned_by=person_behind(by))
+            record(assignment_entry("assignment.created", actor, row))
     except IntegrityError as error:
         raise Conflict(f"{target.name} is assigned to {persona.name} already.") from error
     return row
@@ -42,9 +53,26 @@ def assignment_delete(*, by: By, assignment: Assignment) -> None:
     with transaction.atomic():
         deleted, _ = Assignment.objects.filter(pk=assignment.pk).delete()
         if deleted:
-            record(_assignment_entry("assignment.deleted", actor, assignment))
+            record(assignment_entry("assignment.deleted", actor, assignment))
 
 
-def _assignment_entry(kind: str, by: Actor, row: Assignment) -> Entry:
-    target = {"tool": row.tool.name} if row.tool else {"package": row.package.name if row.package else ""}
-    return Entry(kind, by, "persona", str(row.persona_id), {"persona": row.persona.name, **target})
+def _members_check(by: By, collection: Collection) -> None:
+    """Who assigns a collection may assign each of its tools: a collection gives no more than they could."""
+    if isinstance(by, Actor):
+        return
+    person = person_answering(by)
+    members = Tool.objects.filter(pk__in=collection.members.values("tool"))
+    others = members.count() - within(person, members, ASSIGN).count()
+    if others:
+        raise Denied(
+            f"{person.get_username()} may not assign {others} of the tools of {collection.name}.",
+            suggestions=["Ask an admin, or assign the other tools by name."],
+        )
+
+
+def assignment_entry(kind: str, by: Actor, row: Assignment) -> Entry:
+    """What the record says of an assignment that is made or taken back."""
+    what = "tool" if row.tool_id else "package" if row.package_id else "collection"
+    return Entry(
+        kind, by, "persona", str(row.persona_id), {"persona": row.persona.name, what: row.target.name}
+    )

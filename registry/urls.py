@@ -2,6 +2,16 @@
 
 from django.urls import path
 
+from registry.collections.views import (
+    AddableOptions,
+    CollectionDelete,
+    CollectionDescribe,
+    CollectionNew,
+    CollectionPage,
+    CollectionsList,
+    MemberRemove,
+    MembersAdd,
+)
 from registry.config.views import PackageConfig
 from registry.config.views_secrets import CredentialRemove, Secrets
 from registry.installations.views import (
@@ -47,6 +57,14 @@ urlpatterns = [
     path("tools/<str:name>/rules/", ToolRules.as_view(), name="tool_rules"),
     path("tools/<str:name>/rules/<int:row>/remove/", ToolRuleRemove.as_view(), name="tool_rule_remove"),
     path("tools/<str:name>/edit/", ToolEdit.as_view(), name="tool_edit"),
+    path("collections/", CollectionsList.as_view(), name="collections"),
+    path("collections/new/", CollectionNew.as_view(), name="collection_new"),
+    path("collections/<slug:name>/", CollectionPage.as_view(), name="collection"),
+    path("collections/<slug:name>/describe/", CollectionDescribe.as_view(), name="collection_describe"),
+    path("collections/<slug:name>/addable/", AddableOptions.as_view(), name="collection_addable"),
+    path("collections/<slug:name>/tools/", MembersAdd.as_view(), name="members_add"),
+    path("collections/<slug:name>/tools/<str:tool>/remove/", MemberRemove.as_view(), name="member_remove"),
+    path("collections/<slug:name>/delete/", CollectionDelete.as_view(), name="collection_delete"),
     path("install/", InstallPage.as_view(), name="install"),
     path("installations/", InstallationsList.as_view(), name="installations"),
     path("installations/<uuid:pk>/", InstallationPage.as_view(), name="installation"),

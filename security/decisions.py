@@ -107,7 +107,7 @@ def _assignment(facts: CallFacts) -> Check:
     if facts.assigned_by:
         return Check("assignment", "pass", f"{facts.tool} is assigned: {facts.assigned_by}.")
     reason = f"{facts.tool} is not assigned to {facts.persona}."
-    remedy = f"Assign {facts.tool} or its package to {facts.persona}."
+    remedy = f"Assign {facts.tool}, its package or a collection of it to {facts.persona}."
     return _fail("assignment", reason, "TOOL_NOT_FOUND", remedy)
 
 

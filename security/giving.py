@@ -29,12 +29,12 @@ _SIGHT: list[Sight] = []
 
 
 def sight_register(sight: Sight) -> None:
-    """Makes known what an upper layer lets a persona see: names of tools, and `package:NAME`."""
+    """Makes known what an upper layer lets a persona see, as `sees` tells it."""
     _SIGHT.append(sight)
 
 
 def sees(persona_id: int) -> frozenset[str]:
-    """The names of tools that the persona sees, and `package:NAME` of whole packages."""
+    """The names of tools that the persona sees, `package:NAME` and `collection:NAME` of what is whole."""
     return frozenset().union(*(sight(persona_id) for sight in _SIGHT))
 
 
@@ -65,13 +65,18 @@ def flags_check(by: By, flags: Sequence[str]) -> None:
         raise _denied(by, f"does not have the flag {more[0]} itself")
 
 
-def sight_check(by: By, name: str) -> None:
-    """Raises Denied for an agent that would show a tool, or `package:NAME`, that it does not see itself."""
-    if not isinstance(by, PersonaPrincipal):
+def sight_check(by: By, *names: str) -> None:
+    """Raises Denied for an agent that would show a tool, package or collection that it does not see."""
+    if not isinstance(by, PersonaPrincipal) or not names:
         return
     _bounds_check(by)
-    if name not in sees(by.persona_id):
-        raise _denied(by, f"does not see {name.removeprefix('package:')} itself")
+    if unseen := sorted(set(names) - sees(by.persona_id)):
+        raise _denied(by, f"does not see {_bare(unseen[0])} itself")
+
+
+def _bare(name: str) -> str:
+    """Without what kind of thing it is."""
+    return name.rpartition(":")[2]
 
 
 def token_check(by: By, persona: Persona) -> None:
@@ -83,7 +88,7 @@ def token_check(by: By, persona: Persona) -> None:
     if more := next((one for one in theirs if _counts(one) and not _token_covered(one, by.grants)), None):
         raise _denied(by, f"does not hold {more.capability} as {persona.name} does")
     if unseen := sorted(sees(persona.pk) - sees(by.persona_id)):
-        raise _denied(by, f"does not see {unseen[0].removeprefix('package:')} as {persona.name} does")
+        raise _denied(by, f"does not see {_bare(unseen[0])} as {persona.name} does")
     if flags := sorted(set(standing_of(persona).flags) - set(by.standing.flags)):
         raise _denied(by, f"does not have the flag {flags[0]} as {persona.name} does")
 

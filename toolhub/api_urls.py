@@ -24,6 +24,7 @@ from execution.runs.api_again import RunCleanup, RunReplay, RunRetry
 from execution.runs.api_resolve import RunResolve, RunsUnresolved
 from registry.api import ToolDetail, ToolList
 from registry.api_versions import ToolVersions
+from registry.collections.api import CollectionDetail, Collections, CollectionTool
 from registry.config.api import PackageConfig
 from registry.installations.api import (
     InstallationApprove,
@@ -102,6 +103,9 @@ urlpatterns = [
     path("flags", Flags.as_view(), name="api_flags"),
     path("flags/<str:name>", FlagDetail.as_view(), name="api_flag"),
     path("tools/<str:name>/flag", ToolFlag.as_view(), name="api_tool_flag"),
+    path("collections", Collections.as_view(), name="api_collections"),
+    path("collections/<str:name>", CollectionDetail.as_view(), name="api_collection"),
+    path("collections/<str:name>/tools/<str:tool>", CollectionTool.as_view(), name="api_collection_tool"),
     path("personas", Personas.as_view(), name="api_personas"),
     path("personas/<str:name>", PersonaDetail.as_view(), name="api_persona"),
     path("personas/<str:name>/assignments", Assignments.as_view(), name="api_assignments"),

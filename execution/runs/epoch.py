@@ -6,6 +6,8 @@ commit takes, with no other lock to wait for. The number is drawn. One that is c
 a database goes back in time, and what a process kept under it would hold anew.
 """
 
+from collections.abc import Mapping
+
 TABLE = """
 CREATE TABLE execution_rights_epoch (id integer PRIMARY KEY CHECK (id = 1), value bigint NOT NULL);
 INSERT INTO execution_rights_epoch VALUES (1, 1)
@@ -38,8 +40,8 @@ BEGIN
 END $$
 """
 # Every table that rights are read from (execution/runs/rights.py), and the columns whose change matters
-# where others change often; empty for all.
-TABLES = {
+# where others change often; empty for all. First those of migration 0017.
+FIRST = {
     "policy_flag": "",
     "policy_flaggedtool": "",
     "policy_limit": "",
@@ -53,6 +55,8 @@ TABLES = {
     "security_grant": "",
     "security_user": "username",
 }
+COLLECTIONS = {"registry_collection": "name", "registry_collectionmember": ""}
+TABLES = {**FIRST, **COLLECTIONS}
 
 
 def replacing_statements() -> list[str]:
@@ -61,9 +65,14 @@ def replacing_statements() -> list[str]:
 
 
 def epoch_statements() -> list[str]:
-    """What makes the tables, the functions and their triggers, for a migration."""
-    made = [TABLE, *replacing_statements()]
-    for table, columns in TABLES.items():
+    """What makes the epoch's tables, the functions and the first triggers, for a migration."""
+    return [TABLE, *replacing_statements(), *watching_statements(FIRST)]
+
+
+def watching_statements(tables: Mapping[str, str]) -> list[str]:
+    """What makes the triggers of some tables, for a migration."""
+    made = []
+    for table, columns in tables.items():
         acts = f"INSERT OR DELETE OR UPDATE{f' OF {columns}' if columns else ''}"
         raising = "EXECUTE FUNCTION execution_rights_epoch_raise()"
         made.append(

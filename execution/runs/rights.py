@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from execution.runs.statements import row_read
 from registry.models import ToolVersion
-from registry.selectors import ResolvedTool, Wishes
+from registry.selectors import ResolvedTool, Wishes, assigned_words
 from security.facts import FlagFact, GrantFact, Policy, Standing
 from security.policy.selectors import grants_by_tier, limit_read, restrictions_read
 from security.principals import PersonaPrincipal
@@ -29,6 +29,9 @@ RIGHTS = """
 SELECT v.id, v.state, v.state_reason, k.name,
        EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = $1 AND a.tool_id = o.id),
        EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = $1 AND a.package_id = k.id),
+       (SELECT c.name FROM registry_assignment a JOIN registry_collectionmember m
+            ON m.collection_id = a.collection_id JOIN registry_collection c ON c.id = m.collection_id
+         WHERE a.persona_id = $1 AND m.tool_id = o.id ORDER BY c.name LIMIT 1),
        (SELECT array_agg(g.capability ORDER BY g.id) FROM security_grant g WHERE g.persona_id = $1),
        (SELECT array_agg(g.expires_at ORDER BY g.id) FROM security_grant g WHERE g.persona_id = $1),
        (SELECT array_agg(g.conditions ORDER BY g.id) FROM security_grant g WHERE g.persona_id = $1),
@@ -107,8 +110,9 @@ def _read(persona_id: int, tool: str) -> Rights | None:
     row = row_read(RIGHTS, (persona_id, tool))
     if row is None:
         return None
-    version_id, state, reason, package, by_tool, by_package, *granted, restrictions, limits = row[:12]
-    isolation, tier, tier_capabilities, tier_flags, flag, flag_state, asks, sanitises, mode, rules = row[12:]
+    version_id, state, reason, package, *assigned = row[:7]
+    *granted, restrictions, limits = row[7:13]
+    isolation, tier, tier_capabilities, tier_flags, flag, flag_state, asks, sanitises, mode, rules = row[13:]
     grants = grants_read(*granted)
     standing = Standing(isolation=isolation)
     if tier is not None:
@@ -116,7 +120,7 @@ def _read(persona_id: int, tool: str) -> Rights | None:
         standing = Standing(isolation, tier, tuple(json.loads(tier_flags)))
     return Rights(
         active=None if version_id is None else (version_id, state, reason),
-        assigned_by="by name" if by_tool else f"with the package {package}" if by_package else None,
+        assigned_by=assigned_words(package, *assigned),
         grants=grants,
         standing=standing,
         policy=Policy(

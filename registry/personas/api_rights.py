@@ -29,6 +29,7 @@ def assignment_view(row: Assignment) -> dict[str, Any]:
         "id": row.pk,
         "tool": row.tool.name if row.tool else None,
         "package": row.package.name if row.package else None,
+        "collection": row.collection.name if row.collection else None,
         "by": row.assigned_by.get_username(),
         "created_at": row.created_at,
     }
@@ -44,7 +45,10 @@ class Assignments(APIView):
         if name != by.persona:
             rows = about(person_answering(by), rows, "registry.view_tool", tool="tool__name")
             rows = about(person_answering(by), rows, "registry.view_package", package="package__name")
-        found, more = rows_page(rows.select_related("tool", "package", "assigned_by"), request)
+            rows = about(
+                person_answering(by), rows, "registry.view_collection", collection="collection__name"
+            )
+        found, more = rows_page(rows.select_related("tool", "package", "collection", "assigned_by"), request)
         return Response({"assignments": [assignment_view(row) for row in found], "next": more})
 
     @extend_schema(**openapi.ASSIGNMENT_CREATE)
@@ -53,7 +57,7 @@ class Assignments(APIView):
         persona = persona_managed(by, name, "registry.add_assignment")
         body = body_read("assignment", request.data)
         ((kind, text),) = body.items()
-        named = text if kind == "tool" else f"package:{text}"
+        named = text if kind == "tool" else f"{kind}:{text}"
         target = assignable_find(named, person_answering(by)) if "\0" not in text else None
         if target is None:
             raise field_error(kind, f"There is no {kind} {text[:64]!r}.")
@@ -68,7 +72,11 @@ class AssignmentDetail(APIView):
     def delete(self, request: Request, name: str, pk: int) -> HttpResponse:
         by = caller(request)
         persona = persona_managed(by, name, "registry.delete_assignment")
-        row = persona.assignments.select_related("tool", "package", "persona").filter(pk=pk).first()
+        row = (
+            persona.assignments.select_related("tool", "package", "collection", "persona")
+            .filter(pk=pk)
+            .first()
+        )
         if row is None:
             raise NotFound(f"{name} has no assignment {pk}.")
         assignment_delete(by=by, assignment=row)

@@ -30,10 +30,12 @@ class PersonaForm(ConsoleForm):
 
 
 class AssignForm(ConsoleForm):
-    """A tool or a package for a persona."""
+    """A tool, a package or a collection for a persona."""
 
     target = forms.CharField(
-        label="Tool or package", max_length=80, help_text="A tool, or package: and a name."
+        label="Tool, package or collection",
+        max_length=80,
+        help_text="A tool, or package: or collection: and a name.",
     )
 
 

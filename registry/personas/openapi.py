@@ -55,6 +55,7 @@ ASSIGNMENT = _object(
     id={"type": "integer"},
     tool={"type": ["string", "null"]},
     package={"type": ["string", "null"]},
+    collection={"type": ["string", "null"]},
     **_WHO_WHEN,
 )
 TOKEN = _object(
@@ -99,8 +100,8 @@ FORMS = {
         }
     ),
     "assignment": {
-        **form({"tool": NAME, "package": NAME}),
-        "oneOf": [{"required": ["tool"]}, {"required": ["package"]}],
+        **form({"tool": NAME, "package": NAME, "collection": NAME}),
+        "oneOf": [{"required": ["tool"]}, {"required": ["package"]}, {"required": ["collection"]}],
     },
     "grant": form(
         {
@@ -172,7 +173,7 @@ ASSIGNMENTS = operation(
 ) | {"parameters": [AFTER]}
 ASSIGNMENT_CREATE = operation(
     "assignment_create",
-    "Let a persona see and call a tool, or all tools of a package",
+    "Let a persona see and call a tool, or all tools of a package or collection",
     ASSIGNMENT,
     body=FORMS["assignment"],
     example={"tool": "echo"},

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.db.models import OuterRef, Q, QuerySet
 
 from core.errors import NotFound
+from registry.collections.models import Collection
 from registry.models import Assignment, Package, Tool
-from registry.selectors import ResolvedTool, call_decide, count_of, wishes_of
+from registry.selectors import ResolvedTool, assigned_words, assigning, call_decide, count_of, wishes_of
 from security.decisions import Decision
 from security.models import Grant, Persona, Token, User
 from security.policy.selectors import PolicyBook
@@ -57,7 +59,7 @@ def persona_detail(name: str, by: User, permission: str = VIEW) -> Persona:
 
 def assignables(persona: Persona, text: str, by: User, count: int = 30) -> list[tuple[str, str]]:
     """`(value, words)` of what the person may assign, that holds the text and is not assigned yet."""
-    text = text.strip().removeprefix("package:")
+    text = text.strip().removeprefix("package:").removeprefix("collection:")
     mine = Assignment.objects.filter(persona=persona)
     packages = within(by, Package.objects.all(), ASSIGN)
     packages = packages.filter(name__icontains=text, uninstalled_at=None).exclude(
@@ -65,16 +67,27 @@ def assignables(persona: Persona, text: str, by: User, count: int = 30) -> list[
     )
     tools = within(by, Tool.objects.all(), ASSIGN).filter(name__icontains=text, active__isnull=False)
     tools = tools.exclude(pk__in=mine.exclude(tool=None).values("tool"))
-    found = [(f"package:{row.name}", f"all tools of {row.title or row.name}") for row in packages[:count]]
+    collections = within(by, Collection.objects.all(), ASSIGN).filter(name__icontains=text)
+    collections = collections.exclude(pk__in=mine.exclude(collection=None).values("collection"))
+    found = [
+        *((f"package:{row.name}", f"all tools of {row.title or row.name}") for row in packages[:count]),
+        *((f"collection:{row.name}", row.description or "a collection") for row in collections[:count]),
+    ][:count]
     return [*found, *((row.name, f"tool, {row.category}") for row in tools[: count - len(found)])]
 
 
-def assignable_find(text: str, by: User) -> Tool | Package | None:
-    """What a person means by `echo` (a tool) or `package:toolhub-data`; None for what they may not assign."""
+def assignable_find(text: str, by: User) -> Tool | Package | Collection | None:
+    """What a person means by `echo` (a tool), `package:toolhub-data` or `collection:research`.
+
+    None for what they may not assign.
+    """
     text = text.strip()
     if text.startswith("package:"):
         rows = Package.objects.filter(name=text.removeprefix("package:"))
         return within(by, rows, ASSIGN).first()
+    if text.startswith("collection:"):
+        sets = Collection.objects.filter(name=text.removeprefix("collection:"))
+        return within(by, sets, ASSIGN).first()
     return within(by, Tool.objects.select_related("package"), ASSIGN).filter(name=text).first()
 
 
@@ -128,26 +141,33 @@ def decisions_of(persona: Persona, tools: Iterable[Tool], book: PolicyBook | Non
 
 
 def _assigned_how(persona: Persona, tools: list[Tool]) -> dict[int, str]:
-    """What assigns each tool to the persona, in words; a tool's own assignment before its package's."""
+    """What assigns each tool to the persona, in words, the narrowest first."""
     packages = {tool.package_id for tool in tools}
-    rows = Assignment.objects.filter(Q(tool__in=tools) | Q(package__in=packages), persona=persona)
-    by_tool = {row.tool_id for row in rows if row.tool_id}
-    by_package = {row.package_id for row in rows if row.package_id}
+    wanted = Q(tool__in=tools) | Q(package__in=packages) | Q(collection__members__tool__in=tools)
+    rows = Assignment.objects.filter(wanted, persona=persona)
+    by_tool, by_package, by_collection = set(), set(), dict[int, str]()
+    columns = ("tool_id", "package_id", "collection__members__tool_id", "collection__name")
+    for tool_id, package_id, member, name in rows.values_list(*columns):
+        by_tool.add(tool_id)
+        by_package.add(package_id)
+        if member is not None:
+            by_collection[member] = min(name, by_collection.get(member, name))
     how = {}
     for tool in tools:
-        if tool.pk in by_tool:
-            how[tool.pk] = "by name"
-        elif tool.package_id in by_package:
-            how[tool.pk] = f"with the package {tool.package.name}"
+        words = assigned_words(
+            tool.package.name, tool.pk in by_tool, tool.package_id in by_package, by_collection.get(tool.pk)
+        )
+        if words:
+            how[tool.pk] = words
     return how
 
 
 def tool_callers(tool: Tool, by: User, permission: str = VIEW) -> QuerySet[Persona]:
-    """The personas that a tool is assigned to, by its name or with its package, by name.
+    """The personas that see a tool by their assignments, by name.
 
     Of them those on which the person holds the permission.
     """
-    rows = Assignment.objects.filter(Q(tool=tool) | Q(package=tool.package_id))
+    rows = Assignment.objects.filter(assigning(tool))
     personas = Persona.objects.filter(pk__in=rows.values("persona")).order_by("name")
     return within(by, personas, permission)
 
@@ -158,14 +178,22 @@ def callers_of(tool: Tool, personas: Iterable[Persona]) -> list[Decided]:
     if version is None:
         return []
     version.tool = tool
-    by_name = set(
-        Assignment.objects.filter(tool=tool, persona__in=shown).values_list("persona_id", flat=True)
-    )
-    with_package = f"with the package {tool.package.name}"
+    how = _assigned_to(tool, shown)
     book, found = PolicyBook([persona.pk for persona in shown], [tool.name], used=True), []
     for principal, persona in zip(principals_supposed(shown), shown, strict=True):
-        how = "by name" if persona.pk in by_name else with_package
         policy = book.of(persona.pk, tool.name)
-        resolved = ResolvedTool(version, how, policy, *wishes_of(tool))
+        resolved = ResolvedTool(version, how.get(persona.pk), policy, *wishes_of(tool))
         found.append(Decided(persona, tool, call_decide(principal, resolved)))
     return found
+
+
+def _assigned_to(tool: Tool, personas: list[Persona]) -> dict[int, str | None]:
+    """What assigns the tool to each persona, in words."""
+    rows = Assignment.objects.filter(assigning(tool), persona__in=personas)
+    found: dict[int, dict[str, Any]] = {}
+    for row in rows.select_related("collection").order_by("-collection__name"):
+        ways = found.setdefault(row.persona_id, {"by_tool": False, "by_package": False, "collection": None})
+        ways["by_tool"] |= row.tool_id is not None
+        ways["by_package"] |= row.package_id is not None
+        ways["collection"] = row.collection.name if row.collection else ways["collection"]
+    return {pk: assigned_words(tool.package.name, **ways) for pk, ways in found.items()}

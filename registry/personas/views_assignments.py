@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, redirect
 from core.errors import InvalidRequest, ToolHubError
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from registry.collections.models import Collection
 from registry.models import Assignment, Package, Tool
 from registry.personas.forms import AssignForm
 from registry.personas.selectors import assignable_find, assignables, persona_detail
@@ -14,6 +15,7 @@ from registry.personas.views_page import PersonaFormView, persona_url
 from registry.services import assignment_create, assignment_delete
 from security.models import Persona
 from security.people import person_of
+from security.sharing.kinds import kind_of
 
 
 class AssignableOptions(ConsoleView):
@@ -46,14 +48,13 @@ class AssignmentNew(PersonaFormView):
         messages.success(request, f"{target.name} is assigned.")
         return redirect(persona_url(name, "assignments"))
 
-    def _assign(self, request: HttpRequest, persona: Persona, text: str) -> Tool | Package:
+    def _assign(self, request: HttpRequest, persona: Persona, text: str) -> Tool | Package | Collection:
         target = assignable_find(text, person_of(request))
         if target is None:
-            raise _at_target("There is no tool or package of this name.")
-        tool = target if isinstance(target, Tool) else None
-        package = target if isinstance(target, Package) else None
+            raise _at_target("There is no tool, package or collection of this name.")
+        kind = kind_of(target).name
         try:
-            assignment_create(by=person_of(request), persona=persona, tool=tool, package=package)
+            assignment_create(by=person_of(request), persona=persona, **{kind: target})  # type: ignore[arg-type]
         except ToolHubError as error:
             raise _at_target(error.message) from error
         return target
@@ -71,22 +72,23 @@ class AssignmentDelete(QuestionView):
     def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The question."""
         assignment = self._row(name, row)
-        scope = "this tool" if assignment.tool else "the tools of this package"
+        kind = kind_of(assignment.target).name
+        scope = "this tool" if assignment.tool else f"the tools of this {kind}"
         touched = [
-            f"The next call of {scope} is answered as if it did not exist.",
+            f"The next call of {scope} is answered as if it did not exist, unless something else assigns it.",
             "Runs and audit stay.",
         ]
-        title = f"Take {assignment.tool or assignment.package} from {name}?"
+        title = f"Take {assignment.target} from {name}?"
         return self.ask(Question(title, touched, "Take it back", persona_url(name, "assignments")))
 
     def post(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The act."""
         assignment = self._row(name, row)
         assignment_delete(by=person_of(request), assignment=assignment)
-        messages.success(request, f"{assignment.tool or assignment.package} is no longer assigned.")
+        messages.success(request, f"{assignment.target} is no longer assigned.")
         return redirect(persona_url(name, "assignments"))
 
     def _row(self, name: str, row: int) -> Assignment:
-        rows = Assignment.objects.select_related("persona", "tool", "package")
+        rows = Assignment.objects.select_related("persona", "tool", "package", "collection")
         persona = persona_detail(name, person_of(self.request), self.permission)
         return get_object_or_404(rows, pk=row, persona=persona)

@@ -66,9 +66,10 @@ class PersonaPage(ConsoleView):
         # Read once: the decisions below are made from the same rows.
         prefetch_related_objects([persona], Prefetch("grants", Grant.objects.select_related("granted_by")))
         person = person_of(self.request)
-        assignments = persona.assignments.select_related("tool", "package", "assigned_by").order_by("-id")
-        assignments = about(person, assignments, "registry.view_tool", tool="tool__name")
+        assignments = persona.assignments.select_related("tool", "package", "collection", "assigned_by")
+        assignments = about(person, assignments.order_by("-id"), "registry.view_tool", tool="tool__name")
         assignments = about(person, assignments, "registry.view_package", package="package__name")
+        assignments = about(person, assignments, "registry.view_collection", collection="collection__name")
         standing, perms = standing_of(persona), PermsOn(person, persona)
         tools = within(person, tools_assigned(persona.pk), "registry.view_tool")
         shown = list(assignments[:ROWS_SHOWN])

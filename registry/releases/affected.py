@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from registry.models import Package
+from registry.models import Assignment, CollectionMember, Package
 from security.models import Persona, User
 from security.sharing.reach import kept_from
 
@@ -65,8 +65,15 @@ def affected_by(package: Package) -> Affected:
 
 
 def _personas(package: Package) -> Need:
-    sees = Q(assignments__package=package) | Q(assignments__tool__package=package)
-    names = Persona.objects.filter(sees).order_by("name").values_list("name", flat=True).distinct()[:SHOWN]
+    collections = CollectionMember.objects.filter(tool__package=package).values("collection")
+    rows = Assignment.objects.filter(
+        Q(package=package) | Q(tool__package=package) | Q(collection__in=collections)
+    )
+    names = (
+        Persona.objects.filter(pk__in=rows.values("persona"))
+        .order_by("name")
+        .values_list("name", flat=True)[:SHOWN]
+    )
     return Need("personas", tuple(names), blocks=False)
 
 

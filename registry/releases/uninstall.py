@@ -8,6 +8,7 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import NotFound, ToolHubError
+from registry.collections.services import members_of_package_remove
 from registry.config.schema import scope_of
 from registry.models import Archive, Assignment, Package, Release, Tool, ToolVersion, VersionState
 from registry.releases.affected import Affected, affected_by
@@ -46,6 +47,7 @@ def package_uninstall(*, by: By, package: Package, force: bool = False) -> Affec
         row.releases.filter(removed_at=None).update(removed_at=timezone.now())
         Assignment.objects.filter(package=row).delete()
         Assignment.objects.filter(tool__package=row).delete()
+        members_of_package_remove(actor=actor, package=row)
         Archive.objects.filter(pk__in=digests).delete()
         row.active, row.uninstalled_at, row.config = None, timezone.now(), {}
         row.save(update_fields=["active", "uninstalled_at", "config"])

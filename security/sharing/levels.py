@@ -13,6 +13,7 @@ _PERMISSIONS = {
     VIEW: (
         "registry.view_tool",
         "registry.view_package",
+        "registry.view_collection",
         "security.view_persona",
         "execution.view_run",
         "execution.view_schedule",
@@ -30,6 +31,8 @@ _PERMISSIONS = {
         "registry.change_tool",
         "registry.change_package",
         "registry.delete_package",
+        "registry.change_collection",
+        "registry.delete_collection",
         "registry.add_release",
         "registry.change_release",
         "registry.add_assignment",

@@ -129,6 +129,10 @@ ids |= {
     "pattern": pattern.pk,
     "credential": Secret.objects.get(scope="git").pk,
 }
+from registry.collections.services import collection_create
+made = collection_create(by=admin, name="research", description="What researchers use", tools=list(Package.objects.get(name="toolhub-data").tools.all()))
+assignment_create(by=admin, persona=demo, collection=made)
+collection_create(by=admin, name="empty")
 print(json.dumps({**ids, "schedule": schedule.pk, "paused": paused.pk, "limit": limit.pk, "capability": capability.pk, "waiting": str(waiting.pk), "unknown": str(unknown.pk)}))
 """
 FIXED = (
@@ -140,6 +144,14 @@ FIXED = (
     "/tools/current_time/",
     "/tools/calculate/try/",
     "/tools/calculate/rules/",
+    "/collections/",
+    "/collections/?q=nothing+has+this+name",
+    "/collections/new/",
+    "/collections/research/",
+    "/collections/research/delete/",
+    "/collections/research/tools/echo/remove/",
+    "/collections/empty/",
+    "/sharing/collection/research/",
     "/personas/",
     "/personas/?q=nobody+has+this+name",
     "/personas/new/",

@@ -13,8 +13,9 @@ from execution.models import Run
 from execution.runs.requests import CallRequest
 from execution.schedules.services import schedule_create
 from execution.tries.services import run_try
+from registry.collections.services import collection_create
 from registry.installations.models import Installation
-from registry.models import Package
+from registry.models import Package, Tool
 from registry.services import assignment_create
 from security.models import Persona, User
 from security.services import grant_create, persona_create, token_create
@@ -31,6 +32,8 @@ PINNED = {
     "/tools/echo/edit/": 6,
     "/packages/": 6,
     "/packages/toolhub-data/": 12,
+    "/collections/": 6,
+    "/collections/box/": 12,
     "/personas/": 6,
     "/personas/researcher/": 15,
     "/personas/new/": 4,
@@ -61,6 +64,8 @@ def more(admin: User, persona: Persona, count: int) -> None:
     for number in range(before, before + count):
         other = persona_create(by=admin, name=f"other-{number}", title="Other")
         assignment_create(by=admin, persona=other, package=package)
+        made = collection_create(by=admin, name=f"box-{number}", tools=list(Tool.objects.all()))
+        assignment_create(by=admin, persona=persona, collection=made)
         grant_create(by=admin, persona=persona, capability=f"file:{number}", reason="to count")
         token_create(by=admin, persona=persona, name=f"token {number}", days=30)
         run_try(by=admin, persona=persona, tool="echo", request=CallRequest(arguments={"text": "hi"}))
@@ -93,6 +98,8 @@ def counted(eyes: Client) -> dict[str, int]:
 def world(admin: User, persona: Persona, assign: Callable[[str], None], call: Callable[..., Any]) -> None:
     assign("toolhub-data")
     call("echo", {"text": "the first call is over"})
+    box = collection_create(by=admin, name="box", tools=list(Tool.objects.all()))
+    assignment_create(by=admin, persona=persona, collection=box)
     more(admin, persona, 2)
 
 

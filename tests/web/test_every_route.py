@@ -112,7 +112,7 @@ SAME_FOR_ALL = {"openapi", "api_docs", "api_operation"}
 def test_nothing_names_what_belongs_to_another_team(world: World) -> None:
     """Lists, searches, charts, options and the audit, too: whatever a page answers, kept names are not in it."""
     client = world.client("other-team")
-    names = (b"researcher", b"fx_context", b"fx_echo", b"keeper")
+    names = (b"researcher", b"fx_context", b"fx_echo", b"keeper", b"toolbox")
     shown = [
         route for route in routes() if "get" in route.methods and not route.pattern.startswith("api/v1/")
     ]

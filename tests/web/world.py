@@ -18,6 +18,8 @@ from execution.memory.services import memory_put
 from execution.models import Approval, Run
 from execution.preconditions.resources import resource_add
 from execution.schedules.services import schedule_create
+from registry.collections.models import Collection
+from registry.collections.services import collection_create
 from registry.installations.services import installation_start
 from registry.installations.source_form import Source
 from registry.installations.sources.git_credentials import SCOPE as GIT
@@ -117,6 +119,7 @@ class World:
         """For a person of another team all objects are the first team's; for others nobody's."""
         if role == "other-team":
             Package.objects.update(team=self.team)
+            Collection.objects.update(team=self.team)
             Persona.objects.exclude(name="outsider").update(team=self.team)
 
     def address(self, route: Route) -> str:
@@ -218,6 +221,7 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
     mine = Assignment.objects.filter(persona=owner).latest("pk")
     pattern = pattern_add(by=admin, name="Keys", pattern="key-[0-9]+")
     tool = Tool.objects.get(name="fx_context")
+    collection_create(by=admin, name="toolbox", tools=[tool])
     rule_of_tool = rule_add(by=admin, tool=tool, expression="true", message="Never.")["id"]
     place = Place(owner.pk, "s1", "l1")
     memory_put(by=SYSTEM, place=place, scope="working", key="k", value=1)
@@ -248,6 +252,7 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
             "rest": "x",
         },
         "api/v1/tools/": {"name": "fx_context", "pk": rule_of_tool},
+        "api/v1/collections/": {"name": "toolbox", "tool": "fx_context"},
         "api/v1/packages/": {"name": "keeper"},
         "api/v1/tiers/": {"name": "gold"},
         "api/v1/flags/": {"name": "beta"},
@@ -264,6 +269,7 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
         "api/v1/runs/": {"name": "report.txt"},
         "api/docs/": {"name": "flags_list"},
         "tools/": {"name": "fx_context", "row": rule_of_tool},
+        "collections/": {"name": "toolbox", "tool": "fx_context"},
         "installations/": {"pk": installation.pk},
         "packages/": {"name": "keeper", "version": "1.0.0"},
         "settings/secrets/": {"row": secret.pk},

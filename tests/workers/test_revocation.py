@@ -12,7 +12,10 @@ import pytest
 from django.utils import timezone
 
 from execution.models import Run
-from registry.models import Assignment, Package, Tool, ToolVersion
+from registry.collections.models import Collection
+from registry.collections.services import collection_create
+from registry.models import Assignment, CollectionMember, Package, Tool, ToolVersion
+from registry.services import assignment_create
 from security.models import Grant, Persona, Token, User
 from security.policy.models import Flag, FlaggedTool, Restriction, Standing, Tier
 from security.services import grant_create
@@ -54,6 +57,30 @@ WAYS: dict[str, tuple[Callable[[], object], int]] = {
 }
 
 
+# The same, where the tool is assigned in a collection alone.
+IN_A_COLLECTION: dict[str, Callable[[], object]] = {
+    "taken out": lambda: CollectionMember.objects.all().delete(),
+    "another tool in its place": lambda: CollectionMember.objects.update(
+        tool=Tool.objects.get(name="fx_echo")
+    ),
+    "collection taken back": lambda: Assignment.objects.all().delete(),
+    "another collection assigned": lambda: Assignment.objects.update(
+        collection=Collection.objects.create(name="empty")
+    ),
+}
+
+
+def call(address: str, token_text: str) -> int:
+    """The status of a call by that process."""
+    answer = httpx.post(
+        f"{address}/api/v1/tools/fx_capable/execute",
+        json={"arguments": {}},
+        headers={"Authorization": f"Bearer {token_text}"},
+        timeout=60,
+    )
+    return answer.status_code
+
+
 def test_what_is_revoked_is_gone_on_the_next_call_in_every_process(
     hub: Processes, fx: Package, admin: User, persona: Persona, token_text: str
 ) -> None:
@@ -65,20 +92,11 @@ def test_what_is_revoked_is_gone_on_the_next_call_in_every_process(
     models = [Persona, User, Token, Grant, Assignment, Tool, ToolVersion, Flag, Tier, Standing]
     kept: list[Any] = [list(model._default_manager.all()) for model in models]
 
-    def call(address: str) -> int:
-        answer = httpx.post(
-            f"{address}/api/v1/tools/fx_capable/execute",
-            json={"arguments": {}},
-            headers={"Authorization": f"Bearer {token_text}"},
-            timeout=60,
-        )
-        return answer.status_code
-
     for way, (revoke, status) in WAYS.items():
-        assert [call(first), call(second)] == [200, 200], f"before: {way}"
+        assert [call(first, token_text), call(second, token_text)] == [200, 200], f"before: {way}"
         before = Run.objects.count()
         revoke()
-        assert [call(second), call(first)] == [status, status], way
+        assert [call(second, token_text), call(first, token_text)] == [status, status], way
         assert Run.objects.count() == before, way
         Restriction.objects.all().delete()
         for model, rows in zip(models, kept, strict=True):
@@ -86,3 +104,27 @@ def test_what_is_revoked_is_gone_on_the_next_call_in_every_process(
             model._default_manager.bulk_create(
                 rows, update_conflicts=True, unique_fields=[model._meta.pk.name], update_fields=fields
             )
+
+
+def test_what_a_collection_no_longer_holds_is_gone_on_the_next_call_in_every_process(
+    hub: Processes, fx: Package, admin: User, persona: Persona, token_text: str
+) -> None:
+    _, first = hub.web()
+    _, second = hub.web()
+    grant_create(by=admin, persona=persona, capability="file", reason="test")
+    for way, revoke in IN_A_COLLECTION.items():
+        Collection.objects.all().delete()
+        Assignment.objects.all().delete()
+        assert [call(first, token_text), call(second, token_text)] == [404, 404], f"before: {way}"
+        made = collection_create(by=admin, name="given", tools=[Tool.objects.get(name="fx_capable")])
+        assert [call(first, token_text), call(second, token_text)] == [404, 404], f"not assigned yet: {way}"
+        assignment_create(by=admin, persona=persona, collection=made)
+        assert [call(first, token_text), call(second, token_text)] == [200, 200], f"assigned: {way}"
+        revoke()
+        assert [call(second, token_text), call(first, token_text)] == [404, 404], way
+    CollectionMember.objects.all().delete()
+    Assignment.objects.update(collection=made)
+    assert call(first, token_text) == 404
+    tool = Tool.objects.get(name="fx_capable")
+    CollectionMember.objects.bulk_create([CollectionMember(collection=made, tool=tool, added_by=admin)])
+    assert [call(first, token_text), call(second, token_text)] == [200, 200]

@@ -1,0 +1,1 @@
+"""Collections: named sets of tools, which personas are assigned as a whole."""

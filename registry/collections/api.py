@@ -1,0 +1,149 @@
+"""REST for collections: agents read what they see; those that manage personas change them."""
+
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from core.errors import Denied, NotFound
+from registry.bodies import body_check
+from registry.collections import openapi
+from registry.collections.models import Collection
+from registry.collections.selectors import (
+    ASSIGN,
+    VIEW,
+    Sight,
+    collection_detail,
+    collection_missing,
+    members_seen,
+    sight_of,
+    sight_with,
+    tools_meant,
+)
+from registry.collections.services import (
+    ADD,
+    CHANGE,
+    DELETE,
+    collection_create,
+    collection_delete,
+    collection_describe,
+    members_change,
+)
+from registry.policy.api import rows_page
+from security.acting import PERSONAS, acting, person_answering, reading
+from security.principals import PersonaPrincipal, caller
+
+
+def _sight(by: PersonaPrincipal) -> Sight:
+    """What the caller sees: an agent that manages personas what its person sees, too."""
+    try:
+        person = reading(by, VIEW, PERSONAS)
+    except Denied:
+        return sight_of(by.persona_id)
+    return sight_with(by.persona_id, person)
+
+
+def _short(row: Collection) -> dict[str, Any]:
+    return {"name": row.name, "description": row.description, "created_at": row.created_at}
+
+
+def _whole(by: PersonaPrincipal, row: Collection) -> dict[str, Any]:
+    return {**_short(row), "tools": _sight(by).members(row)}
+
+
+def _seen(by: PersonaPrincipal, name: str) -> Collection:
+    row = _sight(by).collections.filter(name=name).first() if "\0" not in name else None
+    if row is None:
+        raise collection_missing(name)
+    return row
+
+
+def _managed(by: PersonaPrincipal, name: str, permission: str) -> Collection:
+    """The collection, for whoever may do what the permission names: others hear of none."""
+    return collection_detail(name, reading(by, permission, PERSONAS), permission)
+
+
+def _body(form: str, body: Any) -> dict[str, Any]:
+    body_check(openapi.VALIDATORS[form], body)
+    return dict(body)
+
+
+class Collections(APIView):
+    """GET and POST collections."""
+
+    @extend_schema(**openapi.LIST)
+    def get(self, request: Request) -> Response:
+        rows, more = rows_page(_sight(caller(request)).with_counts().order_by("-pk"), request)
+        told = [{**_short(row), "tool_count": row.tool_count or 0} for row in rows]
+        return Response({"collections": told, "next": more})
+
+    @extend_schema(**openapi.CREATE)
+    def post(self, request: Request) -> Response:
+        by = caller(request)
+        acting(by, ADD, PERSONAS)
+        body = _body("collection", request.data)
+        body["tools"] = tools_meant(body.get("tools", ()), person_answering(by), ASSIGN)
+        made = collection_create(by=by, **body)
+        return Response(_whole(by, made), status=201)
+
+
+class CollectionDetail(APIView):
+    """GET, PATCH and DELETE collections/{name}."""
+
+    @extend_schema(**openapi.READ)
+    def get(self, request: Request, name: str) -> Response:
+        by = caller(request)
+        return Response(_whole(by, _seen(by, name)))
+
+    @extend_schema(**openapi.CHANGE)
+    def patch(self, request: Request, name: str) -> Response:
+        by = caller(request)
+        row = _managed(by, name, CHANGE)
+        wanted = _body("collection_change", request.data)
+        with transaction.atomic():
+            if "description" in wanted:
+                collection_describe(by=by, collection=row, description=wanted["description"])
+            if "tools" in wanted:
+                self._set(by, row, wanted["tools"])
+        row.refresh_from_db()
+        return Response(_whole(by, row))
+
+    @extend_schema(**openapi.DELETE)
+    def delete(self, request: Request, name: str) -> HttpResponse:
+        by = caller(request)
+        collection_delete(by=by, collection=_managed(by, name, DELETE))
+        return HttpResponse(status=204)
+
+    def _set(self, by: PersonaPrincipal, row: Collection, names: list[str]) -> None:
+        """What is a member already needs no right to be one; who does not see a member does not take it."""
+        held = {tool.name: tool for tool in members_seen(row, person_answering(by))}
+        new = tools_meant([name for name in names if name not in held], person_answering(by), ASSIGN)
+        gone = [tool for name, tool in held.items() if name not in names]
+        members_change(by=by, collection=row, add=new, remove=gone)
+
+
+class CollectionTool(APIView):
+    """PUT and DELETE collections/{name}/tools/{tool}."""
+
+    @extend_schema(**openapi.ADD)
+    def put(self, request: Request, name: str, tool: str) -> Response:
+        by = caller(request)
+        row = _managed(by, name, CHANGE)
+        members_change(by=by, collection=row, add=tools_meant([tool], person_answering(by), ASSIGN, "tool"))
+        return Response(_whole(by, row))
+
+    @extend_schema(**openapi.REMOVE)
+    def delete(self, request: Request, name: str, tool: str) -> HttpResponse:
+        by = caller(request)
+        row = _managed(by, name, CHANGE)
+        found = (
+            members_seen(row, person_answering(by)).filter(name=tool).first() if "\0" not in tool else None
+        )
+        if found is None:
+            raise NotFound(f"{name} has no tool {tool[:64]!r}.")
+        members_change(by=by, collection=row, remove=[found])
+        return HttpResponse(status=204)
