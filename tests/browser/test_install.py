@@ -47,7 +47,7 @@ def test_from_the_install_page_to_a_call_a_wider_version_and_back(page: Page, ex
     publish(page)
 
     page.goto("/personas/demo/")
-    page.get_by_label("Tool or package").fill("package:greetings")
+    page.get_by_label("Tool, package or collection").fill("package:greetings")
     page.get_by_role("button", name="Assign").click()
     expect(page.get_by_text("greetings is assigned.")).to_be_visible()
     answer = execute("greet", {"name": "Ada"}).json()

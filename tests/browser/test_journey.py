@@ -23,7 +23,7 @@ def test_from_a_new_persona_to_its_audited_call(page: Page, execute: Execute) ->
     expect(page.get_by_role("heading", level=1)).to_contain_text("explorer")
     expect(page.get_by_text("It sees no tool")).to_be_visible()
 
-    page.get_by_label("Tool or package").fill("echo")
+    page.get_by_label("Tool, package or collection").fill("echo")
     page.get_by_role("button", name="Assign").click()
     expect(page.get_by_text("echo is assigned: by name.")).to_be_visible()
 
@@ -91,7 +91,7 @@ def test_filters_change_list_and_address_without_a_new_page(page: Page, execute:
 
 def test_the_picker_searches_while_one_types(page: Page) -> None:
     page.goto("/personas/demo/")
-    page.get_by_label("Tool or package").press_sequentially("current")
+    page.get_by_label("Tool, package or collection").press_sequentially("current")
     expect(page.locator("#assignable option")).to_have_count(1)
     expect(page.locator("#assignable option").first).to_have_attribute("value", "current_time")
 
