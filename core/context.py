@@ -15,7 +15,7 @@ THEMES = ("light", "dark", "auto")
 class NavItem:
     """A place in the navigation. `key` follows `g` on the keyboard; an empty permission is for everybody.
 
-    `more` are places with addresses of their own that belong to it.
+    `more` are how other addresses begin that belong to it.
     """
 
     title: str
@@ -28,12 +28,31 @@ class NavItem:
 
 NAVIGATION = (
     NavItem("Overview", "overview", "home", "o"),
-    NavItem("Tools", "tools", "tools", "t", "registry.view_tool"),
+    NavItem("Tools", "tools", "tools", "t", "registry.view_tool", more=("/sharing/tool/",)),
     NavItem(
-        "Packages", "packages", "package", "k", "registry.view_package", more=("install", "installations")
+        "Packages",
+        "packages",
+        "package",
+        "k",
+        "registry.view_package",
+        more=("/install/", "/installations/", "/sharing/package/"),
     ),
-    NavItem("Collections", "collections", "list", "c", "registry.view_collection"),
-    NavItem("Personas", "personas", "robot", "p", "security.view_persona", more=("simulator",)),
+    NavItem(
+        "Collections",
+        "collections",
+        "list",
+        "c",
+        "registry.view_collection",
+        more=("/sharing/collection/",),
+    ),
+    NavItem(
+        "Personas",
+        "personas",
+        "robot",
+        "p",
+        "security.view_persona",
+        more=("/simulator/", "/sharing/persona/"),
+    ),
     NavItem("Policy", "policy", "lock", "u", "policy.view_restriction"),
     NavItem("Runs", "runs", "player-play", "r", "execution.view_run"),
     NavItem("Sessions", "sessions", "list-details", "n", "memory.view_session"),
@@ -41,7 +60,42 @@ NAVIGATION = (
     NavItem("Schedules", "schedules", "clock", "s", "execution.view_schedule"),
     NavItem("Audit", "events", "shield-check", "a", "audit.view_event"),
 )
-SETTINGS_PLACE = NavItem("Settings", "settings", "settings", "e", more=("people",))
+SETTINGS_PLACE = NavItem("Settings", "settings", "settings", "e", more=("/people/", "/teams/"))
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page that a person goes to without an object in mind, and the place in whose midst it stands."""
+
+    title: str
+    url_name: str
+    place: str
+    permission: str = ""
+
+
+# What the palette finds beside the places of the navigation and of the settings.
+PAGES = (
+    Page("Install a package", "install", "Packages", "registry.add_release"),
+    Page("Installations", "installations", "Packages", "registry.add_release"),
+    Page("New collection", "collection_new", "Collections", "registry.add_collection"),
+    Page("New persona", "persona_new", "Personas", "security.add_persona"),
+    Page("Simulator", "simulator", "Personas", "security.view_persona"),
+    Page("Limits", "limits", "Policy", "policy.view_limit"),
+    Page("Tiers", "tiers", "Policy", "policy.view_tier"),
+    Page("Feature flags", "flags", "Policy", "policy.view_flag"),
+    Page("Capabilities", "capabilities", "Policy", "policy.view_capability"),
+    Page("Matrix of personas and capabilities", "matrix", "Policy", "policy.view_capability"),
+    Page("New restriction", "restriction_new", "Policy", "policy.add_restriction"),
+    Page("New pause", "pause_new", "Policy", "policy.add_restriction"),
+    Page("New limit", "limit_new", "Policy", "policy.add_limit"),
+    Page("New schedule", "schedule_new", "Schedules", "execution.add_schedule"),
+    Page("Invite somebody", "person_invite", "People", "security.add_user"),
+    Page("New team", "team_new", "Teams", "security.change_user"),
+    Page("Calls over time", "series", "Overview", "execution.view_run"),
+    Page("API", "api_docs", "For callers"),
+    Page("Error codes", "error_codes", "For callers"),
+    Page("Your account", "own", "You"),
+)
 
 
 @dataclass(frozen=True)
@@ -117,8 +171,7 @@ def _navigation(request: HttpRequest) -> list[dict[str, Any]]:
 
 def _place(request: HttpRequest, item: NavItem) -> dict[str, Any]:
     url = reverse(item.url_name)
-    places = (url, *map(reverse, item.more))
-    current = request.path == url if url == "/" else request.path.startswith(places)
+    current = request.path == url if url == "/" else request.path.startswith((url, *item.more))
     return {"item": item, "url": url, "current": current}
 
 
@@ -126,6 +179,11 @@ def places_of(user: Any) -> list[NavItem]:
     """Where in the console a person may go; the settings are there for who may see one of them."""
     allowed = [item for item in NAVIGATION if not item.permission or user.holds(item.permission)]
     return [*allowed, SETTINGS_PLACE] if settings_of(user) else allowed
+
+
+def pages_of(user: Any) -> list[Page]:
+    """Which of the other pages a person may go to."""
+    return [page for page in PAGES if not page.permission or user.holds(page.permission)]
 
 
 def settings_of(user: Any) -> list[SettingsItem]:

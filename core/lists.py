@@ -41,7 +41,9 @@ class ListView(ConsoleView, Generic[Row]):
     """
 
     heading = ""
+    # What a row is called, and several; without `nouns` with an s.
     noun = ""
+    nouns = ""
     search = ""
     # The parameters that narrow the list: those with a field, and those that only links set.
     filters: ClassVar[tuple[str, ...]] = ("q",)
@@ -74,6 +76,7 @@ class ListView(ConsoleView, Generic[Row]):
                 "page": page,
                 "heading": self.heading,
                 "noun": self.noun,
+                "nouns": self.nouns or f"{self.noun}s",
                 "search": self.search,
                 "ways": self.ways[::-1] if turned else self.ways,
                 "sorting": sorting,

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Case, IntegerField, Model, Q, QuerySet, Value, When
 from django.urls import reverse
 
-from core.context import places_of, settings_of
+from core.context import pages_of, places_of, settings_of
 from execution.runs.selectors import runs_seen
 from registry.collections.models import Collection
 from registry.models import Package, Tool
@@ -63,6 +63,8 @@ def find(person: User, text: str) -> list[Group]:
 def _pages(person: User, text: str) -> list[Found]:
     found = [Found(item.title, f"g {item.key}", reverse(item.url_name)) for item in places_of(person)]
     found += [Found(item.title, "Settings", reverse(item.url_name)) for item in settings_of(person)]
+    if text:
+        found += [Found(page.title, page.place, reverse(page.url_name)) for page in pages_of(person)]
     return [each for each in found if text.lower() in each.name.lower()]
 
 

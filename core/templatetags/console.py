@@ -105,6 +105,8 @@ STATES: Mapping[str, tuple[str, str]] = {
     "warn": ("alert-triangle", "warn"),
     "fail": ("lock", "bad"),
     "ask": ("user", "busy"),
+    "up": ("circle-check", "good"),
+    "down": ("circle-x", "bad"),
     "holds": ("circle-check", "good"),
     "missing": ("alert-triangle", "warn"),
 }

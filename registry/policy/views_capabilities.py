@@ -28,6 +28,7 @@ class CapabilitiesList(ListView[Capability]):
     permission = "policy.view_capability"
     template = "registry/capabilities_list.html"
     heading, noun, search = "Capabilities", "capability", "Part of a name or description"
+    nouns = "capabilities"
     filters = ("q", "risk")
     key, descending, ways = "name", False, ("Back", "More")
 

@@ -41,6 +41,8 @@ class FlagNew(ConsoleView):
         "title": "New feature flag",
         "hint": "It changes nothing until a tool needs it.",
         "action": "Make the flag",
+        "up": "flags",
+        "place": "Feature flags",
     }
 
     def get(self, request: HttpRequest) -> HttpResponse:

@@ -46,6 +46,8 @@ class LimitNew(ConsoleView):
         "title": "New limit",
         "hint": "Calls beyond it are answered 429 and not counted. The first call of a window begins it.",
         "action": "Make the limit",
+        "up": "limits",
+        "place": "Limits",
     }
 
     def get(self, request: HttpRequest) -> HttpResponse:

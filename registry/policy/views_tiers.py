@@ -46,6 +46,8 @@ class TierNew(ConsoleView):
         "title": "New tier",
         "hint": "Personas get what it grants on top of what is theirs.",
         "action": "Make the tier",
+        "up": "tiers",
+        "place": "Tiers",
     }
 
     def get(self, request: HttpRequest) -> HttpResponse:

@@ -1,6 +1,7 @@
 """Pages: people, their roles, how they come and go."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
@@ -11,7 +12,7 @@ from django.urls import reverse
 
 from core.errors import ToolHubError
 from core.lists import ListView
-from core.pages import ConsoleView
+from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
 from security.accounts.belongings import belongings_of
 from security.accounts.forms import InviteForm, LeaveForm, RolesForm
@@ -38,7 +39,7 @@ class PeopleList(ListView[User]):
 
     permission = VIEW
     template = "security/people_list.html"
-    heading, noun, search = "People", "person", "Name or e-mail"
+    heading, noun, nouns, search = "People", "person", "people", "Name or e-mail"
     key, descending, ways = "username", False, ("Back", "More")
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[User]:
@@ -47,6 +48,10 @@ class PeopleList(ListView[User]):
         if text := params.get("q", "").strip():
             rows = rows.filter(Q(username__icontains=text) | Q(email__icontains=text))
         return rows
+
+    def more(self, page: Page[User]) -> dict[str, Any]:
+        """Which of a person's groups are roles; the others are teams."""
+        return {"roles": NAMES}
 
 
 class PersonInvite(ConsoleView):
@@ -145,13 +150,15 @@ class PersonMail(QuestionView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
-        person = _person(name)
-        touched = [
-            f"It goes to {person.email or 'nobody: there is no address'}.",
-            "It is good for 3 days, once.",
-        ]
+        person, back = _person(name), reverse("person", args=[name])
         title = f"Mail {person.get_username()} an address to choose a password at?"
-        return self.ask(Question(title, touched, "Mail it", reverse("person", args=[name]), calm=True))
+        if not person.email:
+            missing = [
+                f"No e-mail address of {person.get_username()} is known. Make an address to hand over."
+            ]
+            return self.ask(Question(title, missing, "", back, leave="Back"))
+        touched = [f"It goes to {person.email}.", "It is good for 3 days, once."]
+        return self.ask(Question(title, touched, "Mail it", back, calm=True))
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """The act."""

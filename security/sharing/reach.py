@@ -86,7 +86,7 @@ def rights_on(person: User, thing: Model) -> Rights:
     if not person.is_active:
         return Rights(person, bool(teams), member=False, levels=frozenset())
     free = everything(person)
-    member = bool(teams) and not free and person.groups.filter(pk__in=teams).exists()
+    member = bool(teams) and not free and not teams.isdisjoint(_team_ids(person))
     levels = frozenset[str]() if free or not given(person) else _levels(person, thing)
     return Rights(person, bool(teams), member, levels)
 

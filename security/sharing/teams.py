@@ -65,14 +65,18 @@ def team_part(*, by: User, team: Group, person: User) -> None:
             record(_entry("team.parted", by, team, person=person.get_username()))
 
 
+def team_holds(team: Group) -> str:
+    """What it owns, by number: `2 packages, 1 tool`; nothing where it owns nothing."""
+    owned = {name: kind.rows.filter(team=team).count() for name, kind in KINDS.items()}
+    return ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in owned.items() if count)
+
+
 def team_delete(*, by: User, team: Group) -> None:
     """Takes a team away, with the rights that it was given. Raises Denied; Conflict while it owns things."""
     require(by, CHANGE)
     with transaction.atomic():
         Group.objects.select_for_update().filter(pk=team.pk).first()
-        owned = {name: kind.rows.filter(team=team).count() for name, kind in KINDS.items()}
-        if any(owned.values()):
-            held = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in owned.items() if count)
+        if held := team_holds(team):
             raise Conflict(
                 f"{team.name} owns {held}.",
                 suggestions=["Give them to others, or to everybody, first."],

@@ -17,7 +17,15 @@ from security.models import User
 from security.people import person_of
 from security.sharing.forms import MemberForm, TeamForm
 from security.sharing.selectors import SHOWN, owned_by, teams_page
-from security.sharing.teams import CHANGE, team_create, team_delete, team_get, team_join, team_part
+from security.sharing.teams import (
+    CHANGE,
+    team_create,
+    team_delete,
+    team_get,
+    team_holds,
+    team_join,
+    team_part,
+)
 
 VIEW = "security.view_user"
 
@@ -118,14 +126,12 @@ class TeamDelete(QuestionView):
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
-        team = team_get(row)
-        touched = [
-            "Rights that it was given are gone with it.",
-            "While it owns something it stays: nothing becomes everybody's by that.",
-        ]
-        return self.ask(
-            Question(f"Delete the team {team.name}?", touched, "Delete it", reverse("team", args=[row]))
-        )
+        team, back = team_get(row), reverse("team", args=[row])
+        if held := team_holds(team):
+            first = [f"It owns {held}: give them to others, or to everybody, first."]
+            return self.ask(Question(f"The team {team.name} is in use", first, "", back, leave="Back"))
+        touched = ["Rights that it was given are gone with it."]
+        return self.ask(Question(f"Delete the team {team.name}?", touched, "Delete it", back))
 
     def post(self, request: HttpRequest, row: int) -> HttpResponse:
         """The act."""

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
+from core.context import PAGES
 from execution.models import Run
 from execution.runs.requests import CallRequest
 from execution.tries.services import run_try
@@ -68,3 +70,39 @@ def test_the_palette_gets_the_results_alone(eyes: Client, run: Run) -> None:
 
 def test_strangers_are_asked_who_they_are(client: Client, db: None) -> None:
     assert client.get("/search/?q=echo")["Location"].startswith("/sign-in/")
+
+
+def test_every_page_of_the_palette_is_there_and_found_by_its_title(eyes: Client, published: None) -> None:
+    for page in PAGES:
+        assert page.title in found(eyes, page.title)["Pages"]
+        assert eyes.get(reverse(page.url_name)).status_code == 200, page.title
+
+
+def test_the_palette_leads_nobody_to_pages_that_are_not_there(eyes_with: Eyes, published: None) -> None:
+    viewer = eyes_with("security.view_persona")
+    assert found(viewer, "new persona") == {}
+    assert found(viewer, "simul") == {"Pages": ["Simulator"]}
+    for page in PAGES:
+        status = viewer.get(reverse(page.url_name)).status_code
+        assert (status == 200) is (page.title in found(viewer, page.title).get("Pages", [])), page.title
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("/sharing/tool/echo/", "Tools"),
+        ("/sharing/package/toolhub-data/", "Packages"),
+        ("/sharing/persona/researcher/", "Personas"),
+        ("/simulator/", "Personas"),
+        ("/installations/", "Packages"),
+        ("/policy/limits/", "Policy"),
+        ("/teams/", "Settings"),
+        ("/people/admin/", "Settings"),
+        ("/settings/sign-in/", "Settings"),
+    ],
+)
+def test_the_menu_marks_where_a_page_belongs(
+    eyes: Client, persona: Persona, published: None, address: str, place: str
+) -> None:
+    navigation = eyes.get(address).context["navigation"]
+    assert [entry["item"].title for entry in navigation if entry["current"]] == [place]

@@ -10,9 +10,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
-from registry.models import Tool
+from registry.models import Package, Tool
 from security.models import Persona, User
 from security.services import grant_create, token_create
+from security.sharing.services import team_set
+from security.sharing.teams import team_create
 
 pytestmark = pytest.mark.django_db
 SHARING = "/sharing/package/toolhub-data/"
@@ -154,3 +156,13 @@ def test_pages_are_filtered_by_as_many_queries_however_much_is_kept(
     assert [tool.name for tool in seen.get("/tools/").context["page"].rows] == sorted(
         [*names[1:3], names[-1]]
     )
+
+
+def test_a_team_that_owns_something_is_not_asked_away(eyes: Client, admin: User, published: None) -> None:
+    team = team_create(by=admin, name="data")
+    team_set(by=admin, thing=Package.objects.get(name="toolhub-data"), team=team)
+    body = eyes.get(f"/teams/{team.pk}/delete/").content.decode()
+    assert "It owns 1 package" in body
+    assert "Delete it" not in body
+    team_set(by=admin, thing=Package.objects.get(name="toolhub-data"), team=None)
+    assert "Delete it" in eyes.get(f"/teams/{team.pk}/delete/").content.decode()
