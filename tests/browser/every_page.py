@@ -73,7 +73,14 @@ for scope in ("working", "short-term", "long-term"):
     memory_put(by=actor_of(admin), place=place, scope=scope, key="browser.history", value=[{"url": "https://a.org/" + "x" * 300}])
 with transaction.atomic():
     event = session_event_add(place, "file:changed", {"path": "a.txt"}, run_id=waiting.pk, tool="echo")
-resource_add(by=admin, name="printer")
+printer = resource_add(by=admin, name="printer")
+from registry.models import Tool
+from registry.rules.services import rule_add
+from security.models import Token
+rule = rule_add(
+    by=admin, tool=Tool.objects.get(name="echo"), expression="size(arguments.text) <= 100000",
+    message="At most 100,000 characters at once.", pointer="/text",
+)
 child = Run.objects.create(queue="nobody", parent=waiting, root=waiting.pk, depth=1, session="night shift", **like)
 answer = {"passed": False, "critical_failed": False, "can_proceed": True, "degraded_mode": True, "results": [
     {"type": "resource", "description": "The printer works.", "critical": False, "passed": False, "reason": "It is down.", "error": None},
@@ -121,7 +128,8 @@ team_join(by=admin, team=team, person=kim)
 team_set(by=admin, thing=package, team=team)
 right_give(by=admin, thing=package, to=team, level="manage")
 right_give(by=admin, thing=package, to=kim, level="approve")
-ids |= {"team": team.pk, "kim": kim.pk}
+ids |= {"team": team.pk, "kim": kim.pk, "rule": rule["id"], "printer": printer.pk}
+ids |= {"token": Token.objects.filter(persona=demo).earliest("pk").pk}
 credential_set(by=admin, server="https://code.example.org", user="hub", password="hunter2-hunter2")
 ids |= {
     "asked": str(asked.pk),
@@ -152,6 +160,8 @@ FIXED = (
     "/collections/research/tools/echo/remove/",
     "/collections/empty/",
     "/sharing/collection/research/",
+    "/tools/calculate/edit/",
+    "/tools/echo/rules/",
     "/personas/",
     "/personas/?q=nobody+has+this+name",
     "/personas/new/",
@@ -294,6 +304,10 @@ def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: Browse
         f"/settings/filters/{rare['pattern']}/remove/",
         f"/settings/secrets/{rare['credential']}/remove/",
     ]
+    mine += [f"/tools/echo/rules/{rare['rule']}/remove/"]
+    mine += [f"/settings/resources/{rare['printer']}/{act}/" for act in ("switch", "remove")]
+    mine += [f"/personas/demo/tokens/{rare['token']}/{act}/" for act in ("rotate", "revoke")]
+    mine += [f"/account/tokens/{rare['token']}/revoke/"]
     mine += [f"/teams/{rare['team']}/", f"/teams/{rare['team']}/delete/"]
     mine += [f"/teams/{rare['team']}/members/{rare['kim']}/"]
     mine += [f"/sharing/package/careful/approve/person/{rare['kim']}/"]
