@@ -149,7 +149,7 @@ def _files_kept(call: Call, done: Finished) -> tuple[list[tuple[str, bytes]], li
 
 def _may_wait(launch: Launch) -> bool:
     """Whether a program that was started before may serve this call: not where it gets what is one run's."""
-    return not launch.network and all(mount.most_bytes is None for mount in launch.mounts)
+    return all(mount.most_bytes is None for mount in launch.mounts)
 
 
 def _skipped(done: Finished) -> list[str]:

@@ -2,21 +2,31 @@
 
 import functools
 import importlib.metadata
+import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+
 from core.errors import ToolHubError
+from security.sandbox.cgroups import CONTROLLERS, delegation
 from security.sandbox.engine import engine_find
 from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.landlock import landlock_version
 from security.sandbox.launch import Launch, Limits
 from security.sandbox.levels import Level
 from security.sandbox.probes import probe
-from security.sandbox.remedies import LANDLOCK
+from security.sandbox.remedies import LANDLOCK, SEE
 from security.sandbox.run import Held
 from security.sandbox.wasm import wasm_mounts
+
+PROGRAMS = "/usr/local/bin:/usr/bin:/bin"
+_NODE = "Install Node and npm on the workers' machines; only tools with packages of Node need them."
+_DELEGATE = "With systemd: `Delegate=cpu memory pids` and `DelegateSubgroup=hub` in the worker's unit."
+_ALLOW_GROUPS = "Unset `TOOLHUB_CGROUP`."
+_NAME_GROUP = "Elsewhere: give the worker's user a folder of the tree, and name it in `TOOLHUB_CGROUP`."
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,8 @@ def abilities() -> list[Ability]:
         _tried("hosts to reach", _network),
         _tried("wasm", _wasm),
         _wheels(),
+        _node(),
+        _groups(),
         _tried("container", lambda: _engine("container")),
         _tried("vm", lambda: _engine("vm")),
     ]
@@ -50,6 +62,26 @@ def _wheels() -> Ability:
         return Ability("wheels", True, "uv gets them, held by Landlock to the folders that it makes")
     said = "uv gets them with all rights of the worker: this kernel has no Landlock"
     return Ability("wheels", False, said, (LANDLOCK,))
+
+
+def _node() -> Ability:
+    found = [shutil.which(name, path=PROGRAMS) for name in ("node", "npm")]
+    if all(found):
+        return Ability("node packages", True, "npm gets them, in a sandbox that reaches the registry alone")
+    return Ability("node packages", False, "node or npm is not installed", (_NODE,))
+
+
+def _groups() -> Ability:
+    found = delegation()
+    if found.folder is None:
+        said = f"{found.why}; what the kernel keeps for a run is counted from outside"
+        helps = (_ALLOW_GROUPS,) if settings.CGROUP == "off" else (_DELEGATE, _NAME_GROUP)
+        return Ability("control groups", False, said, (*helps, SEE))
+    missing = [name for name in CONTROLLERS if name not in found.controllers]
+    if missing:
+        said = f"each run has one, without {', '.join(missing)}"
+        return Ability("control groups", False, said, (_DELEGATE, SEE))
+    return Ability("control groups", True, "each run has one, which bounds its memory, processes and cores")
 
 
 def _tried(name: str, act: Callable[[], str]) -> Ability:

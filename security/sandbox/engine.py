@@ -195,6 +195,10 @@ def engine_find(runtime: str) -> tuple[Engine, str | None]:
     return engine, found
 
 
+_MACHINES = "For virtual machines add Kata Containers (needs /dev/kvm) or gVisor to the engine."
+_NO_KVM = "For virtual machines add gVisor to the engine; Kata Containers needs /dev/kvm, which is not here."
+
+
 def unavailable(runtime: str, reason: str) -> ToolHubError:
     """The refusal, with probe and remedy."""
     remedies = [
@@ -202,7 +206,7 @@ def unavailable(runtime: str, reason: str) -> ToolHubError:
         "Name a socket elsewhere in TOOLHUB_CONTAINER_SOCKET.",
     ]
     if runtime == "vm":
-        remedies.append("For virtual machines add Kata Containers (needs /dev/kvm) or gVisor to the engine.")
+        remedies.append(_MACHINES if os.path.exists("/dev/kvm") else _NO_KVM)
     return ToolHubError(
         f"This machine cannot carry out tools of the runtime {runtime}.",
         code="SANDBOX_UNAVAILABLE",

@@ -6,6 +6,7 @@ addresses has to be public (or allowed by TOOLHUB_HTTP_ALLOW), and the connectio
 """
 
 import contextlib
+import select
 import socket
 import threading
 from collections.abc import Sequence
@@ -44,16 +45,17 @@ class Reached:
 
 
 class Gate:
-    """One run's way out. `door` is where the supervisor sends the listening socket."""
+    """One run's way out, to the listening socket that the supervisor sends next at the other end of `way`."""
 
-    def __init__(self, allow: Sequence[str], *, bytes_most: int = BYTES_MOST) -> None:
+    def __init__(self, allow: Sequence[str], way: socket.socket, *, bytes_most: int = BYTES_MOST) -> None:
         self._allow = tuple(allow)
         self._left = bytes_most
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
         self._over = False
         self._reached: dict[tuple[str, int, bool, str], Reached] = {}
-        self._ours, self.door = socket.socketpair()
+        # Its own, so that it can be ended without the way, which may serve further runs.
+        self._way, (self._ended, self._ends) = way, socket.socketpair()
         self._thread = threading.Thread(target=self._serve, name="gate", daemon=True)
         self._thread.start()
 
@@ -67,15 +69,17 @@ class Gate:
         """Ends every connection; afterwards nothing goes through."""
         with self._lock:
             self._over = True
-            for each in (self._ours, *self._open):
+            for each in (self._ends, *self._open):
                 _shut(each)
-        self.door.close()
         self._thread.join()
-        self._ours.close()
+        self._ended.close()
+        self._ends.close()
 
     def _serve(self) -> None:
         try:
-            _, descriptors, _, _ = socket.recv_fds(self._ours, 1, 1)
+            if self._ended in select.select([self._way, self._ended], [], [])[0]:
+                return
+            _, descriptors, _, _ = socket.recv_fds(self._way, 1, 1)
         except OSError:
             return
         for number in descriptors:

@@ -4,6 +4,7 @@ import dataclasses
 import marshal
 import os
 import select
+import socket
 import subprocess
 import tempfile
 import threading
@@ -79,13 +80,20 @@ class Held:
             launch = dataclasses.replace(launch, mounts=(*launch.mounts, *_zygote_files()))
         self._launch, self.lasts, self._over = launch, lasts, False
         self._work, self._group = _work_folder(launch.level), group_name()
-        self._gate = Gate(launch.network, bytes_most=launch.network_bytes) if launch.network else None
+        self._gate: Gate | None = None
+        self._way: socket.socket | None = None
+        door: socket.socket | None = None
+        if launch.network:
+            self._way, door = socket.socketpair()
         try:
             order = _order(launch, self._work, self._group, proc, lasts)
-            self._supervisor = Supervisor(order, self._gate.door if self._gate else None)
+            self._supervisor = Supervisor(order, door)
         except BaseException:
             self._remove()
             raise
+        finally:
+            if door:
+                door.close()
 
     @property
     def is_alive(self) -> bool:
@@ -95,6 +103,8 @@ class Held:
     def go(self, launch: Launch) -> None:
         """Gives the program its input; from now on its time runs."""
         secrets = launch.secrets or b""
+        if self._way:
+            self._gate = Gate(launch.network, self._way, bytes_most=launch.network_bytes)
         head = GO + GO_HEAD.pack(launch.limits.wall_s, len(launch.stdin), len(secrets))
         send(self._supervisor.into, head + launch.stdin + secrets)
 
@@ -128,11 +138,16 @@ class Held:
         # What has reported is at its end, but for a zygote, which goes on.
         self._over = hearing.report is not None and not self.lasts
         done = _finished(hearing, self._launch)
-        return dataclasses.replace(done, reached=self._gate.reached) if self._gate else done
+        if self._gate is None:
+            return done
+        self._gate.close()
+        return dataclasses.replace(done, reached=self._gate.reached)
 
     def _remove(self) -> None:
         if self._gate:
             self._gate.close()
+        if self._way:
+            self._way.close()
         if not self._work:
             return
         try:

@@ -1,9 +1,9 @@
 """The system call filter: a BPF program (seccomp(2)) that refuses what a tool has no business with.
 
 Refused are the calls that Docker's default profile gives to no container without capabilities,
-memory that no limit counts (memfd, System V, POSIX queues), new namespaces, sockets of other
-families than asked for, and every call newer than this list. `clone3` hides its flags in memory,
-so it is said not to exist and the C library falls back to `clone`.
+memory that no limit counts (memfd, System V, POSIX queues, larger socket buffers), new namespaces,
+sockets of other families than asked for, and every call newer than this list. `clone3` hides its
+flags in memory, so it is said not to exist and the C library falls back to `clone`.
 """
 
 import errno
@@ -22,6 +22,7 @@ _NAMESPACES = 0x7E020000
 # Terminal commands that type into the terminal of whoever started the hub.
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
+_SOL_SOCKET, _SO_SNDBUF, _SO_RCVBUF = 1, 7, 8
 # lsm_* and the mount queries: newer than the tables, the same number on both machines.
 _NEWER_DENIED = range(457, 462)
 
@@ -59,6 +60,7 @@ def filter_build(
             [(_JUMP_EQUAL, family, 0) for family in sorted(families)],
             otherwise=errno.EACCES,
         ),
+        _buffers(on.numbers["setsockopt"]),
         _one(_RETURN, ALLOW),
     ]
     return b"".join(parts)
@@ -76,6 +78,20 @@ def _one(code: int, value: int, true: int = 0, false: int = 0) -> bytes:
 
 def _refuse(number: int) -> bytes:
     return _one(_RETURN, ERRNO | number if number else ALLOW)
+
+
+def _buffers(call: int) -> bytes:
+    """SO_SNDBUF and SO_RCVBUF change nothing and say no error, as where the machine's bound is reached."""
+    return (
+        _one(_LOAD, _NR)
+        + _one(_JUMP_EQUAL, call, 0, 6)
+        + _one(_LOAD, _ARGS + 8)
+        + _one(_JUMP_EQUAL, _SOL_SOCKET, 0, 4)
+        + _one(_LOAD, _ARGS + 16)
+        + _one(_JUMP_EQUAL, _SO_SNDBUF, 1, 0)
+        + _one(_JUMP_EQUAL, _SO_RCVBUF, 0, 1)
+        + _one(_RETURN, ERRNO)
+    )
 
 
 def _argument(call: int, index: int, cases: Iterable[tuple[int, int, int]], otherwise: int = 0) -> bytes:

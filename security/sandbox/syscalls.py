@@ -82,6 +82,7 @@ _X86_64 = {
     "setdomainname": 171,
     "sethostname": 170,
     "setns": 308,
+    "setsockopt": 54,
     "settimeofday": 164,
     "shmat": 30,
     "shmctl": 31,
@@ -168,6 +169,7 @@ _AARCH64 = {
     "setdomainname": 162,
     "sethostname": 161,
     "setns": 268,
+    "setsockopt": 208,
     "settimeofday": 170,
     "shmat": 196,
     "shmctl": 195,
@@ -190,7 +192,7 @@ _AARCH64 = {
 NUMBERS = {"x86_64": _X86_64, "aarch64": _AARCH64}
 
 SIGNALS = ("kill", "tkill", "tgkill", "pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
-CHECKED = ("clone", "clone3", "ioctl", "personality", "socket")
+CHECKED = ("clone", "clone3", "ioctl", "personality", "setsockopt", "socket")
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,8 @@ def _key(launch: Launch) -> str:
     limits = {**launch.limits.as_dict(), "wall_s": None}
     mounts = [(mount, _identity(mount.host)) for mount in launch.mounts]
     environment, secret = sorted(launch.environment.items()), launch.secrets is not None
-    return repr((launch.argv, launch.level, mounts, environment, launch.cwd, limits, secret))
+    network = launch.network, launch.network_bytes
+    return repr((launch.argv, launch.level, mounts, environment, launch.cwd, limits, secret, network))
 
 
 def _identity(path: str) -> tuple[int, int, int] | None:

@@ -15,6 +15,8 @@ FUEL, MEMORY, TIME, FAULT = 97, 98, 99, 100
 # Exit codes of a module's own stay below these.
 _OWN_MOST = 90
 _ENDLESS = 1 << 62
+# Each of them takes eight bytes.
+TABLE_MOST = 1_000_000
 
 
 def engine() -> wasmtime.Engine:
@@ -48,7 +50,7 @@ def serve(compiled: str) -> None:
     head, _, given = sys.stdin.buffer.read().partition(b"\n")
     bounds = json.loads(head)
     store = wasmtime.Store(made)
-    store.set_limits(memory_size=bounds["memory"])
+    store.set_limits(memory_size=bounds["memory"], table_elements=TABLE_MOST)
     store.set_fuel(bounds["fuel"] or _ENDLESS)
     store.set_epoch_deadline(1)
     wasi = wasmtime.WasiConfig()

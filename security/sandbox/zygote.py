@@ -31,6 +31,7 @@ FORK, READY, REFUSED, ENDED = b"F", b"R", b"!", b"E"
 DESCRIPTORS_MOST = 5
 ORDER_MOST = 200_000
 _NEW = 0x00020000 | 0x08000000 | 0x20000000  # mounts, IPC, processes
+_NEW_NETWORK = 0x40000000
 _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _REC = 1 << 18, 2, 4, 8, 16384
 # What it has to hold: SYS_ADMIN for namespaces, SETPCAP to give both up for whatever comes of it.
 HELD = (21, 8)
@@ -81,7 +82,7 @@ class Zygote:
     def _leave(self, descriptors: list[int]) -> bool:
         """In the fork: makes the new namespaces and the call's two processes. True in the tool's own."""
         try:
-            native.unshare(_NEW)
+            native.unshare(_NEW | (_NEW_NETWORK if self.order["network"] else 0))
             if os.fork():
                 return False
             return self._first(descriptors)

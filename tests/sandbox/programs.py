@@ -6,6 +6,7 @@ outside is looked at by the test.
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import resource
@@ -383,6 +384,84 @@ def _write_many(folder: str) -> int:
                 file.write(b"x" * MIB)
                 written += 1
     return written
+
+
+def page_tables(world: World) -> None:
+    """Looks at much that is empty: no page is its own, but the way to each has to be kept."""
+    LIBC.mmap.restype, far = ctypes.c_void_p, 64 << 30
+    LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    for _ in range(16):
+        begin = LIBC.mmap(None, far, 1, 0x4022, -1, 0)  # to be read, private, of nothing, not reserved
+        if begin in {None, 2**64 - 1}:
+            break
+        for at in range(begin, begin + far, 2 * MIB):
+            _ = ctypes.c_char.from_address(at).value
+    else:
+        print("escaped 2 GiB", flush=True)
+        return
+    print("held", flush=True)
+
+
+def _buffers(pair: Callable[[], Any]) -> None:
+    """Fills the buffers of as many pairs as eight processes get."""
+    given, taken = os.pipe()
+    for _ in range(8):
+        if os.fork() == 0:
+            filled = _pairs_fill(pair)
+            os.write(taken, struct.pack("q", filled))
+            time.sleep(5)
+            os._exit(0)
+    os.close(taken)
+    total = 0
+    while block := os.read(given, 8):
+        total += struct.unpack("q", block)[0]
+    print(f"escaped {total}" if total > 256 * MIB else "held", flush=True)
+
+
+def _pairs_fill(pair: Callable[[], Any]) -> int:
+    filled, kept = 0, []
+    with contextlib.suppress(OSError):
+        while True:
+            kept.append(ends := pair())
+            for end in ends:
+                number = end if isinstance(end, int) else end.fileno()
+                os.set_blocking(number, False)
+                with contextlib.suppress(BlockingIOError, OSError):
+                    while True:
+                        filled += os.write(number, b"x" * 65536)
+    return filled
+
+
+def socket_buffers(world: World) -> None:
+    def pair() -> Any:
+        ends = socket.socketpair()
+        for end in ends:
+            with contextlib.suppress(OSError):
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MIB)
+        return ends
+
+    _buffers(pair)
+
+
+def connection_buffers(world: World) -> None:
+    """Connections with itself, where it has a network of its own: their buffers grow."""
+
+    def pair() -> Any:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            one = socket.create_connection(server.getsockname())
+            return one, server.accept()[0]
+
+    _buffers(pair)
+
+
+def pipe_buffers(world: World) -> None:
+    def pair() -> Any:
+        out, into = os.pipe()
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(into, 1031, MIB)  # F_SETPIPE_SZ
+        return (into, out)
+
+    _buffers(pair)
 
 
 def shared_memory(world: World) -> None:

@@ -1,6 +1,8 @@
 """The doctor says what holds on this machine, to people, programs and pages alike."""
 
+import html
 import json
+import re
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -11,7 +13,8 @@ from django.core.management import call_command
 from django.test import Client
 
 from security.models import User
-from security.sandbox import abilities, probes, remedies
+from security.sandbox import abilities, engine, probes, remedies
+from security.sandbox.cgroups import Delegation
 from security.sandbox.levels import Level
 from security.sandbox.probes import probe
 from tests.sandbox.engine import engine_running
@@ -47,13 +50,17 @@ def test_it_says_what_holds() -> None:
         "confined": True,
         "process": True,
     }
-    assert {each["name"]: each["holds"] for each in found["abilities"]} | {"container": 0, "vm": 0} == {
+    assert {each["name"]: each["holds"] for each in found["abilities"]} | dict.fromkeys(
+        ("container", "vm", "node packages", "control groups"), 0
+    ) == {
         "forked calls": True,
         "hosts to reach": True,
         "wasm": True,
         "wheels": True,
         "container": 0,
         "vm": 0,
+        "node packages": 0,
+        "control groups": 0,
     }
     assert found["isolation"] == dict.fromkeys(("none", "basic", "strict", "paranoid"), "isolated")
 
@@ -63,7 +70,7 @@ def test_it_says_what_runtimes_need(settings: Any, tmp_path: Path) -> None:
     text = said()
     assert "MISSING container" in text
     assert "MISSING vm" in text
-    assert "→ For virtual machines add Kata Containers (needs /dev/kvm) or gVisor to the engine." in text
+    assert "→ For virtual machines add " in text
     with engine_running(tmp_path / "here.sock") as engine:
         settings.CONTAINER_SOCKET = engine.place
         engine.runtimes["runsc"] = {}
@@ -121,3 +128,43 @@ def test_it_knows_a_pod_and_a_masked_proc(monkeypatch: pytest.MonkeyPatch) -> No
     said = " ".join(remedies.remedies_of(Level.ISOLATED, "bwrap: Can't mount proc on /newroot/proc"))
     assert "`procMount: Unmasked` in Kubernetes, `systempaths=unconfined` in Docker" in said
     assert "Let the container make namespaces" in said
+
+
+def test_text_json_and_page_tell_the_same(
+    without_bubblewrap: None, client: Client, admin: User, settings: Any, tmp_path: Path
+) -> None:
+    """Each level, ability and fact with its words and, where it is missing, what would help."""
+    settings.CONTAINER_SOCKET, settings.CGROUP = str(tmp_path / "gone.sock"), "off"
+    found, text = json.loads(said("--json")), said()
+    client.force_login(admin)
+    body = re.sub(r"<[^>]+>", "", client.get("/settings/sandbox/").content.decode())
+    page = " ".join(html.unescape(body).split())
+    missing = [each for each in (*found["levels"], *found["abilities"]) if not each["holds"]]
+    assert {each.get("level") or each["name"] for each in missing} >= {"isolated", "vm", "control groups"}
+    words = [each.get("reason") or each["said"] for each in missing]
+    words += [each["said"] for each in found["abilities"]]
+    words += [remedy for each in missing for remedy in each["remedies"]]
+    words += [*found["facts"], *found["facts"].values()]
+    assert all(each["remedies"] for each in missing)
+    for each in words:
+        assert each in text
+        shown = each.replace("`", "")
+        assert shown in page or shown[:1].upper() + shown[1:] in page, each
+
+
+def test_it_says_what_control_groups_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(abilities, "delegation", lambda: Delegation(Path("/x"), ("memory",)))
+    found = abilities._groups()
+    assert (found.holds, found.said) == (False, "each run has one, without cpu, pids")
+    assert "`Delegate=cpu memory pids`" in found.remedies[0]
+    monkeypatch.setattr(abilities, "delegation", lambda: Delegation(Path("/x"), ("cpu", "memory", "pids")))
+    assert abilities._groups().holds
+
+
+def test_it_says_whether_kata_can_be(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for there, remedy in (
+        (True, "add Kata Containers"),
+        (False, "Kata Containers needs /dev/kvm, which is not here"),
+    ):
+        monkeypatch.setattr(engine.os.path, "exists", lambda _, there=there: there)
+        assert remedy in engine.unavailable("vm", "no").suggestions[-1]

@@ -1,5 +1,6 @@
 """A tool with hosts to reach reaches these, through the hub, and nothing else; each is recorded."""
 
+import dataclasses
 import http.server
 import itertools
 import json
@@ -20,8 +21,11 @@ from execution.runs.requests import ISOLATION_LEVELS
 from registry.models import ToolVersion
 from registry.services import assignment_create
 from security.models import Persona, User
-from security.sandbox import gate, probes, remedies
+from security.sandbox import gate, gate_place, probes, remedies, warm
 from security.sandbox.gate import host_matches
+from security.sandbox.interpreter import interpreter, interpreter_mounts
+from security.sandbox.launch import Launch
+from security.sandbox.levels import Level
 from tests.contract.conftest import carry
 from tests.sandbox.packages import net_publish
 
@@ -199,7 +203,9 @@ def test_there_is_no_other_way_out(perform: Perform, port: int) -> None:
 
 def test_a_runs_bytes_are_bounded(perform: Perform, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     made = gate.Gate.__init__
-    monkeypatch.setattr(gate.Gate, "__init__", lambda self, allow, **_: made(self, allow, bytes_most=100_000))
+    monkeypatch.setattr(
+        gate.Gate, "__init__", lambda self, allow, way, **_: made(self, allow, way, bytes_most=100_000)
+    )
     done = perform(
         "net_raw", allow=[f"127.0.0.1:{port}"], sends=[f"GET http://127.0.0.1:{port}/large HTTP/1.1\r\n\r\n"]
     )
@@ -278,3 +284,54 @@ def test_a_call_may_only_ask_for_more_isolation(
         **{(declared, "paranoid"): (False, False) for declared in ISOLATION_LEVELS},
         **{(declared, None): (declared != "paranoid", False) for declared in ISOLATION_LEVELS},
     }
+
+
+# Looks for what a call before it has left, leaves something itself, and asks for one host.
+LEAVES = """
+import os, socket, sys, time, urllib.request
+given = sys.stdin.read()
+try:
+    socket.create_connection(("127.0.0.1", 5555), 1)
+    print("something answers")
+except ConnectionRefusedError:
+    print("nobody answers")
+server = socket.create_server(("127.0.0.1", 5555))
+if os.fork() == 0:
+    time.sleep(60)
+print(urllib.request.urlopen(given).status)
+"""
+
+
+def test_calls_of_one_started_python_have_a_network_each(port: int, settings: Any) -> None:
+    settings.HTTP_ALLOW = [f"127.0.0.1:{port}"]
+    launch = Launch(
+        argv=[interpreter(), "-I", "-S", "-c", LEAVES],
+        level=Level.ISOLATED,
+        mounts=interpreter_mounts(),
+        environment={"http_proxy": gate_place.ADDRESS},
+        network=[f"127.0.0.1:{port}"],
+        prepare="import json",
+    )
+    for number in range(3):
+        given = f"http://127.0.0.1:{port}/{'large' if number == 0 else ''}".encode()
+        done = warm.warm_run(dataclasses.replace(launch, stdin=given), threading.Event())
+        assert done.stdout == b"nobody answers\n200\n", done.log
+        (one,) = done.reached
+        assert (one.host, one.allowed, one.times) == ("127.0.0.1", True, 1)
+        assert (one.received > 200_000) == (number == 0), "each has its own count"
+        (held,) = warm._waiting.values()
+        assert held.lasts
+
+
+def test_a_call_with_other_hosts_gets_another_python(port: int, settings: Any) -> None:
+    launch = Launch(
+        argv=[interpreter(), "-I", "-S", "-c", "import sys; sys.stdin.read()"],
+        level=Level.ISOLATED,
+        mounts=interpreter_mounts(),
+        prepare="import json",
+    )
+    keys = {
+        warm._key(dataclasses.replace(launch, network=network))
+        for network in ([], ["a.example.org:443"], ["b.example.org:443"])
+    }
+    assert len(keys) == 3

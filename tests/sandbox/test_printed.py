@@ -1,8 +1,10 @@
 """What a tool prints is told while it works: in whole lines, bounded, and never a part of a secret."""
 
+import dataclasses
 import threading
 import uuid
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,12 +13,14 @@ from execution.models import Status
 from execution.runners import call_run, printed
 from execution.runners.call import Call
 from execution.runners.printed import BEGIN_MOST, END_MOST, Printed
+from execution.runners.sandboxed import held_outcome
 from execution.runs.outcomes import Outcome
 from registry.config.services import config_change
 from registry.models import ToolVersion
 from security.models import User
 from security.redaction import MARK, Redactor
-from security.sandbox.launch import Finished
+from security.sandbox.gate import Reached
+from security.sandbox.launch import Finished, Limits
 from security.sandbox.levels import Level
 from tests.sandbox.packages import box_publish, publish
 from tests.sandbox.test_secrets import KEY, manifest
@@ -151,3 +155,16 @@ def test_the_output_of_a_program_without_a_result_is_told(hears: Any) -> None:
     assert one.rest(finished(stdout=b'{"a": 1}'), True) == []
     (rest,) = one.rest(finished(stdout=b"no JSON"), False)
     assert (rest["stream"], rest["text"]) == ("stdout", "no JSON")
+
+
+def test_a_secret_in_the_name_of_a_host_is_not_kept(hears: Any) -> None:
+    call = call_of("box_echo", [], redactor=Redactor([KEY]))
+    asked = Reached(f"{KEY}.example.org", 443, False, "not in network.allow", 1)
+    done = dataclasses.replace(finished(), reached=[asked])
+    now = datetime.now(UTC)
+    outcome = held_outcome(
+        call, done, Limits(), now, lambda *_: Outcome(Status.COMPLETED, now, now, 1.0), {"level": "isolated"}
+    )
+    assert outcome.sandbox is not None
+    assert outcome.sandbox["network"][0]["host"] == f"{MARK}.example.org"
+    assert KEY not in str(outcome.told)

@@ -32,6 +32,9 @@ PROGRAMS = (
     "memory_of_many",
     "daemon",
     "nameless_files",
+    "page_tables",
+    "socket_buffers",
+    "connection_buffers",
 )
 LEVELS = ("isolated", "confined", "isolated forked")
 PROBES = """

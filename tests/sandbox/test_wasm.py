@@ -39,6 +39,11 @@ ECHO = """
 """
 LOOP = '(func (export "_start") (loop $more (br $more)))'
 GROWS = '(func (export "_start") (loop $more (br_if $more (i32.ne (memory.grow (i32.const 100)) (i32.const -1)))) unreachable)'
+TABLES = """
+ (table 1 funcref)
+ (func (export "_start") (loop $more
+  (br_if $more (i32.ne (table.grow (ref.null func) (i32.const 1000000)) (i32.const -1)))) unreachable)
+"""
 FAULTS = '(func (export "_start") unreachable)'
 EXITS = '(func (export "_start") (call $exit (i32.const 97)))'
 # Says the error numbers of what it must not do as digits: a path in folder 3, a socket, and how many variables.
@@ -56,7 +61,15 @@ TRIES = """
   (i32.store (i32.const 0) (i32.const 100)) (i32.store (i32.const 4) (i32.const 4))
   (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 8))))
 """
-BODIES = {"echo": ECHO, "loop": LOOP, "grows": GROWS, "faults": FAULTS, "exits": EXITS, "tries": TRIES}
+BODIES = {
+    "echo": ECHO,
+    "loop": LOOP,
+    "grows": GROWS,
+    "tables": TABLES,
+    "faults": FAULTS,
+    "exits": EXITS,
+    "tries": TRIES,
+}
 Perform = Callable[..., Outcome]
 
 
@@ -121,12 +134,18 @@ def test_fuel_ends_a_loop_at_once(perform: Perform) -> None:
     perform("loop", maxFuel=1_000_000)
     done = perform("loop")
     assert error_of(done) == (Status.FAILED, "RESOURCE_EXCEEDED", "fuel")
-    assert done.duration_ms < 1000
+    assert done.resources["cpu_ms"] < 1000
 
 
 def test_time_ends_a_loop_without_fuel(perform: Perform) -> None:
     done = perform("loop", timeout_ms=1500)
     assert error_of(done)[:2] == (Status.TIMEOUT, "TIMEOUT")
+
+
+def test_tables_are_bounded_too(perform: Perform) -> None:
+    done = perform("tables")
+    assert error_of(done)[:2] == (Status.FAILED, "EXECUTION_FAILED")
+    assert done.resources["max_memory_bytes"] < 128 << 20
 
 
 def test_memory_does_not_grow_past_its_bound(perform: Perform) -> None:

@@ -14,6 +14,7 @@ from security.sandbox.supervisor import isolated, tree
 from security.sandbox.supervisor.channel import Channel
 from security.sandbox.supervisor.child import SECRETS
 from security.sandbox.supervisor.identity import identity_of, identity_take
+from security.sandbox.supervisor.network import network_give
 from security.sandbox.supervisor.order import Order
 from security.sandbox.supervisor.start import READY_S, Refused, Tool, admit, group_make
 from security.sandbox.supervisor.sweep import sweep
@@ -54,6 +55,7 @@ class Zygote:
             "words": order.argv[after + 1 :],
             "cwd": order.cwd,
             "proc": order.proc,
+            "network": order.network >= 0,
             "disk_bytes": isolated.work_bytes(order),
             "filter": order.program,
         }
@@ -80,6 +82,8 @@ class Zygote:
             for each in (made.pid, pid):
                 group.take(each)
         admit(self._order, made, pid)
+        if why := network_give(self._order, pid):
+            raise Refused(why)
         os.write(go[1], b"\n")
         os.close(go[1])
         return made

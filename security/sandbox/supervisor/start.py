@@ -8,7 +8,7 @@ from security.sandbox.supervisor import isolated, tree
 from security.sandbox.supervisor.child import Child, limits_of
 from security.sandbox.supervisor.group import Group
 from security.sandbox.supervisor.identity import as_user, identity_of
-from security.sandbox.supervisor.network import listener_give
+from security.sandbox.supervisor.network import network_give
 from security.sandbox.supervisor.order import Order
 from security.sandbox.supervisor.sweep import sweep
 
@@ -145,8 +145,8 @@ def _let_go(order: Order, tool: Tool, ready: int, go: int) -> str:
         )
     inner = tree.youngest(tool.pid)
     admit(order, tool, inner)
-    if order.network >= 0 and (number := listener_give(inner, order.network)):
-        return f"no way to the network could be made: {os.strerror(number)}"
+    if why := network_give(order, inner):
+        return why
     os.write(go, b"\n")
     return ""
 

@@ -30,10 +30,10 @@ def entry(pid: int) -> Entry | None:
 
     Of one whose first thread has ended it says that it has no memory; then another thread is asked.
     """
-    text = _read(f"/proc/{pid}/stat")
+    text = content_of(f"/proc/{pid}/stat")
     one = Entry(text) if text else None
     if one and not one.resident and one.threads > 1:
-        told = map(Entry, filter(None, (_read(f"{place}/stat") for place in threads(pid))))
+        told = map(Entry, filter(None, (content_of(f"{place}/stat") for place in threads(pid))))
         one.resident = max((each.resident for each in told), default=0)
     return one
 
@@ -61,12 +61,12 @@ def descendants(top: int) -> list[int]:
 
 def is_ending(place: str) -> bool:
     """Whether a process or thread has given its memory back and is about to close its files."""
-    text = _read(f"{place}/stat")
+    text = content_of(f"{place}/stat")
     return not text or not Entry(text).size
 
 
 def _children(pid: int) -> list[int]:
-    lists = [_read(f"{place}/children") for place in threads(pid)]
+    lists = [content_of(f"{place}/children") for place in threads(pid)]
     return [int(child) for each in lists for child in each.split()]
 
 
@@ -89,16 +89,16 @@ def youngest(top: int) -> int:
     """The process at the end of a line of single children, each with one thread."""
     if not _LISTED:
         return (all_descendants(top) or [top])[-1]
-    while below := _read(f"/proc/{top}/task/{top}/children").split():
+    while below := content_of(f"/proc/{top}/task/{top}/children").split():
         top = int(below[-1])
     return top
 
 
 def share_of(pid: int) -> int:
     """A process's proportional share of memory (Pss) in bytes; all that it holds where it hides the share."""
-    text = _read(f"/proc/{pid}/smaps_rollup")
+    text = content_of(f"/proc/{pid}/smaps_rollup")
     if not text:  # the first thread may have ended, and with it what is told here
-        text = next(filter(None, (_read(f"{place}/smaps_rollup") for place in threads(pid))), b"")
+        text = next(filter(None, (content_of(f"{place}/smaps_rollup") for place in threads(pid))), b"")
     for line in text.splitlines():
         if line.startswith(b"Pss:"):
             return int(line.split()[1]) * 1024
@@ -118,7 +118,7 @@ def count_of_user(user: int) -> int:
     return total
 
 
-def _read(path: str) -> bytes:
+def content_of(path: str) -> bytes:
     """Without a file object, which asks the kernel five things more: these are read again and again."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

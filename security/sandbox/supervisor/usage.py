@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 
-from security.sandbox.supervisor import tree
+from security.sandbox.supervisor import kernel, tree
 from security.sandbox.supervisor.start import Tool
 
 # With more processes than this their memory is first added up the cheap way.
@@ -26,6 +26,8 @@ class Usage:
         self._tool, self._limits = tool, limits
         self.memory = self.disk = self.group = 0
         self._cpu_s = self._before_s = 0.0
+        # As they were seen when the disk was looked at; where a tool has a network of its own, that tells.
+        self._sockets = 0
 
     @property
     def cpu_ms(self) -> float:
@@ -55,9 +57,12 @@ class Usage:
         self._cpu_s = max(self._cpu_s, used, self._tool.group.cpu_s() if self._tool.group else 0)
 
     def _memory(self, pids: list[int], resident: int) -> int:
-        now = resident
-        if resident > self._limits["memory_bytes"] or len(pids) <= _EXACT:
-            now = sum(map(tree.share_of, pids))
+        first = self._tool.first
+        beside = kernel.network_bytes(first) if first else kernel.sockets_bytes(self._sockets)
+        beside += sum(map(kernel.tables_of, pids))
+        now = resident + beside
+        if now > self._limits["memory_bytes"] or len(pids) <= _EXACT:
+            now = sum(map(tree.share_of, pids)) + beside
         self.memory = max(self.memory, now)
         return now
 
@@ -75,7 +80,8 @@ class Usage:
             used, files = used + shared, files + more
         else:
             used, files = _used_beneath(self._tool.work, int(self._limits["files"]))
-            used += _used_nameless(pids, os.fstat(self._tool.work).st_dev)
+            nameless, self._sockets = _open_of(pids, os.fstat(self._tool.work).st_dev)
+            used += nameless
         self.disk = max(self.disk, used)
         over = used > self._limits["disk_bytes"] or files > self._limits["files"]
         return "disk" if over else None
@@ -127,9 +133,10 @@ def _used_beneath(descriptor: int, most: int) -> tuple[int, int]:
     return total, count
 
 
-def _used_nameless(pids: list[int], device: int) -> int:
-    """Bytes of files on the work folder's disk that are open and deleted, or never had a name."""
+def _open_of(pids: list[int], device: int) -> tuple[int, int]:
+    """Bytes of files on the work folder's disk that are open without a name; and how many sockets are."""
     sizes: dict[int, int] = {}
+    sockets: set[int] = set()
     # Each thread may have a table of its own, and the first one may have ended.
     for pid in pids:
         for place in tree.threads(pid):
@@ -137,20 +144,22 @@ def _used_nameless(pids: list[int], device: int) -> int:
                 numbers = os.listdir(f"{place}/fd")
             except OSError as error:
                 if error.errno == errno.EACCES and not tree.is_ending(place):
-                    return HIDDEN
+                    return HIDDEN, len(sockets)
                 continue
             for number in numbers:
-                _count_nameless(f"{place}/fd/{number}", device, sizes)
-    return sum(sizes.values())
+                _count_open(f"{place}/fd/{number}", device, sizes, sockets)
+    return sum(sizes.values()), len(sockets)
 
 
-def _count_nameless(path: str, device: int, sizes: dict[int, int]) -> None:
+def _count_open(path: str, device: int, sizes: dict[int, int], sockets: set[int]) -> None:
     try:
         held = os.stat(path)
     except OSError:  # closed meanwhile
         return
     if stat.S_ISREG(held.st_mode) and held.st_nlink == 0 and held.st_dev == device:
         sizes[held.st_ino] = held.st_blocks * 512
+    elif stat.S_ISSOCK(held.st_mode):
+        sockets.add(held.st_ino)
 
 
 def _size_of(each: os.DirEntry[str], folder: int, depth: int, pending: list[tuple[int, int]]) -> int:

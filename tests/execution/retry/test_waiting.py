@@ -1,5 +1,6 @@
 """A failed attempt is repeated after a wait on the run's row, and each attempt stands on record."""
 
+import dataclasses
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -173,6 +174,24 @@ def test_a_failure_after_a_cancel_was_asked_is_the_end(call: Call, declare: Decl
     Run.objects.update(cancel_asked_at=Now())
     assert run_finish(begun.lease, failure("TIMEOUT", "m", at=begun.lease.run.created_at))
     assert Run.objects.get().status == Status.FAILED
+
+
+def test_what_was_told_of_an_attempt_stays_when_it_is_repeated(
+    call: Call, declare: Declare, file: Path
+) -> None:
+    declare("fx_fail", retry={"maxRetries": 2})
+    call("fx_fail", {"file": str(file)}, HTTP_PREFER="respond-async")
+    Run.objects.update(due_at=Now() - timedelta(seconds=1))
+    begun = begin_next("default")
+    assert begun
+    assert begun.lease
+    failed = failure("TIMEOUT", "m", at=begun.lease.run.created_at)
+    printed = ("TOOL_CALL_PRINTED", {"attempt": 1, "stream": "stderr", "text": "why"})
+    assert run_finish(begun.lease, dataclasses.replace(failed, told=[printed]))
+    run = Run.objects.get()
+    assert run.status == Status.WAITING_RETRY
+    kinds = list(run.events.order_by("seq").values_list("kind", flat=True))
+    assert kinds[-2:] == ["TOOL_CALL_PRINTED", "RETRY_WAITS"]
 
 
 def test_what_is_refused_before_the_start_is_not_repeated(
