@@ -1,6 +1,7 @@
 """The worker's prepared statements and the ORM's steps leave the same rows behind; and how few they are."""
 
 import dataclasses
+import functools
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
 from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
-from execution.runs import finish, hotpath, rights
+from execution.runs import finish, hotpath, hotwork, rights
 from execution.runs import statements as hotstatements
 from execution.runs.begin import begin_next
 from execution.runs.entries import outcome_entry
@@ -293,3 +294,24 @@ def test_nothing_is_carried_out_that_began_with_a_commit_that_failed(
         assert (found.status, found.attempt) == (Status.COMPLETED, 1)
     assert Event.objects.filter(kind="run.outcome").count() == 2
     assert len(failures) == hotpath.is_served()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("statement", [hotwork._begin, functools.partial(hotwork._finish, Status.COMPLETED)])
+def test_a_run_is_found_by_its_key_whatever_waits(make_run: MakeRun, statement: Callable[[], str]) -> None:
+    """Not by an index on states, which a plan for a small table would look through when it is large."""
+    if not hotpath.is_served():
+        pytest.skip("SQLite is served by the ORM")
+    make_run()
+    text = statement()
+    count = max(int(number) for number in re.findall(r"\$(\d+)", text))
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"PREPARE looked_at AS {text}")
+        cursor.execute(f"EXPLAIN EXECUTE looked_at({', '.join(['NULL'] * count)})")
+        plan = [
+            line for (line,) in cursor.fetchall() if re.search(r"Scan using \w+ on execution_run\b", line)
+        ]
+        cursor.execute("DEALLOCATE looked_at")
+    assert [re.findall(r"using (\w+)", line) for line in plan] == [["execution_run_pkey"]]
