@@ -1,12 +1,15 @@
 """Which events of the ledger are kept from a person: those of what they do not reach."""
 
-from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
-from django.db.models.functions import Cast
+from typing import Any
+
+from django.db.models import CharField, Exists, Func, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast, Concat
 
 from audit.models import Event
 from execution.models import Run
 from execution.schedules.selectors import schedules_seen
 from registry.installations.models import Installation
+from security.decisions import APPROVED
 from security.models import User
 from security.sharing.kinds import KINDS
 from security.sharing.reach import kept_from
@@ -37,4 +40,44 @@ def events_narrow(person: User, rows: QuerySet[Event]) -> QuerySet[Event]:
         subject_kind="installation", subject_id__in=[str(pk) for pk in theirs.values_list("pk", flat=True)]
     )
     schedules = [str(pk) for pk in schedules_seen(person).values_list("pk", flat=True)]
-    return rows.exclude(Q(subject_kind="schedule") & ~Q(subject_id__in=schedules))
+    rows = rows.exclude(Q(subject_kind="schedule") & ~Q(subject_id__in=schedules))
+    return _unnamed(rows, kept)
+
+
+def _unnamed(rows: QuerySet[Event], kept: dict[str, list[QuerySet[Any]]]) -> QuerySet[Event]:
+    """Without those that name, in what they tell of something else, a thing that is kept.
+
+    Events of runs, of which there are most, name but what they are about: they are not looked into.
+    """
+    of_runs = Q(kind__startswith="run.")
+    for name, statements in kept.items():
+        rows = rows.annotate(**{f"told_{name}": Told("canonical", member=name)})
+        for things in statements:
+            rows = rows.filter(of_runs | ~_among(f"told_{name}", things.values("name")))
+    rows = rows.annotate(told_capability=Told("canonical", member="capability"))
+    for things in kept["tool"]:
+        approvals = things.annotate(said=Concat(Value(f"{APPROVED}:"), "name")).values("said")
+        rows = rows.filter(of_runs | ~_among("told_capability", approvals))
+    return rows
+
+
+def _among(column: str, named: QuerySet[Any]) -> Q:
+    return Q(**{f"{column}__isnull": False, f"{column}__in": named})
+
+
+class Told(Func):
+    """A member of an event's data, as text; null where it has none."""
+
+    output_field = TextField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        """By SQLite's function."""
+        return self.as_sql(
+            compiler, connection, template="json_extract(%(expressions)s, '$.data.%(member)s')", **context
+        )
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        """As `json`: what is `jsonb` cannot hold each text."""
+        return self.as_sql(
+            compiler, connection, template="((%(expressions)s)::json #>> '{data,%(member)s}')", **context
+        )

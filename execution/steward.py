@@ -1,5 +1,6 @@
 """The steward's duties, each under its own lock, so that any number of stewards may run."""
 
+import functools
 import logging
 import threading
 import time
@@ -12,8 +13,10 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 
 from audit.denials import denials_flush
 from core.outage import database_failure_log
+from core.outbox.tidy import deliveries_expire
 from execution.approvals.expiry import approvals_expire
 from execution.artefacts.services import contents_expire
+from execution.callbacks.state import RUN_OUTCOME
 from execution.dynamic.keep import schemas_expire
 from execution.memory.services import memory_expire
 from execution.recovery.end import escalations_send, fallbacks_end
@@ -25,6 +28,7 @@ from execution.runs.reaper import inline_release, runs_reap
 from execution.schedules.fire import schedules_fire
 from registry.installations.care import installations_care, installations_tidy
 from registry.installations.folders import folders_tidy_in_turn
+from security.accounts.tidy import invitations_expire
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +62,9 @@ def duties() -> list[Duty]:
         Duty("payloads", 5.0, payloads_expire_some),
         Duty("artefacts", 300.0, contents_expire),
         Duty("keys", 600.0, keys_expire),
+        # A callback can be sent again for as long as the run has what it says.
+        Duty("messages", 300.0, functools.partial(deliveries_expire, but=(RUN_OUTCOME,))),
+        Duty("invitations", 300.0, invitations_expire),
         Duty("schemas", 600.0, schemas_expire),
         Duty("memory", 60.0, memory_expire),
         Duty("installations", 2.0, installations_care),

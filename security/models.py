@@ -135,6 +135,8 @@ class Token(models.Model):
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+    # The token with which an agent made it (security/lineage.py); none where a person did.
+    made_with = models.ForeignKey("self", on_delete=models.PROTECT, related_name="+", null=True)
 
     class Meta:
         ordering = ("-id",)

@@ -15,7 +15,8 @@ from security.capabilities import HUB, is_capability
 from security.conditions import Condition, conditions_check
 from security.decisions import APPROVED
 from security.four_eyes import four_eyes_hold
-from security.giving import capabilities_check, rotation_check, token_check
+from security.giving import capabilities_check, loosen_check, rotation_check, token_check
+from security.lineage import line_check, tokens_end
 from security.models import Grant, Persona, Token, User
 from security.permissions import actor_of, require
 from security.principals import PersonaPrincipal
@@ -63,6 +64,8 @@ def persona_create(*, by: By, name: str, title: str = "", description: str = "")
 def persona_switch(*, by: By, persona: Persona, on: bool) -> None:
     """Switches a persona on or off. Off refuses its next call."""
     actor = acting(by, "security.change_persona", PERSONAS, on=[persona])
+    if on:
+        loosen_check(by)
     with transaction.atomic():
         if Persona.objects.filter(pk=persona.pk, is_active=not on).update(is_active=on):
             record(_entry("persona.switched_on" if on else "persona.switched_off", actor, persona))
@@ -181,7 +184,8 @@ def grant_revoke(*, by: By, grant: Grant) -> None:
 def token_create(*, by: By, persona: Persona, name: str, days: int = 90) -> tuple[Token, str]:
     """A token for a persona, valid `days` days; returns the row and its text, which is not kept.
 
-    The person who makes it, or for whom an agent does, is responsible for it. Raises Denied, InvalidRequest.
+    The person who makes it, or for whom an agent does, is responsible for it. What an agent makes ends with
+    the token that it calls with, at the latest (lineage.py). Raises Denied, InvalidRequest, Conflict.
     """
     actor = acting(by, "security.add_token", PERSONAS, on=[persona])
     own_check(by, persona.pk)
@@ -192,16 +196,23 @@ def token_create(*, by: By, persona: Persona, name: str, days: int = 90) -> tupl
         raise _field_error("name", "Say where the token will be used.")
     token_check(by, persona)
     with transaction.atomic():
-        token, text = _token_add(persona, person_behind(by), name, timezone.now() + timedelta(days=days))
+        token, text = _token_add(by, persona, name, timezone.now() + timedelta(days=days))
         record(_token_entry("token.created", actor, token))
     return token, text
 
 
-def _token_add(persona: Persona, person: User, name: str, expires_at: datetime) -> tuple[Token, str]:
-    text = token_text()
+def _token_add(by: By, persona: Persona, name: str, expires_at: datetime) -> tuple[Token, str]:
+    text, maker = token_text(), None
+    if isinstance(by, PersonaPrincipal):
+        maker = Token.objects.filter(pk=by.token_id or 0).first()
+        if maker is None:
+            raise Denied(f"{by.persona} calls without a token: it makes none.")
+        line_check(maker)
+        expires_at = min(expires_at, maker.expires_at)
     token = Token.objects.create(
         persona=persona,
-        responsible=person,
+        responsible=person_behind(by),
+        made_with=maker,
         name=name,
         prefix=text[:12],
         digest=token_digest(text),
@@ -221,8 +232,8 @@ def token_rotate(
     """A new token in place of a valid one, which goes on for `overlap_hours` at most; as `token_create`.
 
     Valid `days` days, else as long as the old one was made for. An agent may rotate the token that it calls
-    with: the new one then ends with the old one, so that nobody lives on by it alone. Raises as it,
-    and Conflict.
+    with: the new one then ends when the old one would have, so that nobody lives on by it alone. What was
+    made with the old one goes on with the new one. Raises as it, and Conflict.
     """
     actor = acting(by, "security.add_token", PERSONAS, on=[token.persona])
     rotation_check(by, token)
@@ -236,9 +247,8 @@ def token_rotate(
             raise Conflict(f"The token {old.prefix}… is {old.state}.", suggestions=["Make a new one."])
         now = timezone.now()
         ends = now + (timedelta(days=days) if days else old.expires_at - old.created_at)
-        if isinstance(by, PersonaPrincipal) and by.persona_id == old.persona_id:
-            ends = min(ends, old.expires_at)
-        new, text = _token_add(old.persona, person_behind(by), old.name, ends)
+        new, text = _token_add(by, old.persona, old.name, ends)
+        Token.objects.filter(made_with=old).exclude(pk=new.pk).update(made_with=new)
         old.expires_at = min(old.expires_at, now + timedelta(hours=overlap_hours))
         old.save(update_fields=["expires_at"])
         record(_token_entry("token.rotated", actor, new, old=old.prefix, old_ends=old.expires_at.isoformat()))
@@ -246,11 +256,13 @@ def token_rotate(
 
 
 def token_revoke(*, by: By, token: Token) -> None:
-    """Ends a token at once. Who answers for it may, whatever else they may. Raises Denied."""
+    """Ends a token, and what agents made with it, at once. Who answers for it may, whatever else they may.
+
+    Raises Denied.
+    """
     if isinstance(by, User) and token.responsible_id == by.pk and by.is_active:
         actor = actor_of(by)
     else:
         actor = acting(by, "security.delete_token", PERSONAS, on=[token.persona])
     with transaction.atomic():
-        if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
-            record(_entry("token.revoked", actor, token.persona, token=token.prefix))
+        tokens_end([token.pk], actor)

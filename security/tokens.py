@@ -11,6 +11,7 @@ from django.db.models import QuerySet, prefetch_related_objects
 from django.utils import timezone
 
 from security.facts import GrantFact, TokenState
+from security.lineage import line_ended
 from security.models import Grant, Persona, Token, User
 from security.policy.selectors import standing_of, tier_grants
 from security.principals import PersonaPrincipal
@@ -40,7 +41,8 @@ def token_digest(text: str) -> bytes:
 def principal_find(text: str) -> tuple[PersonaPrincipal, TokenState] | None:
     """The principal behind a token's text, and the token's state; None for an unknown token.
 
-    Two queries: token with persona and responsible person, and the persona's grants.
+    Two queries: token with persona and responsible person, and the persona's grants; one more for a token
+    that an agent made.
     """
     if not SHAPE.fullmatch(text):
         return None
@@ -48,6 +50,8 @@ def principal_find(text: str) -> tuple[PersonaPrincipal, TokenState] | None:
     if token is None:
         return None
     now = timezone.now()
+    if token.state == "valid" and line_ended(token):
+        return _principal(token), "revoked"
     if token.state == "valid" and (token.last_used_at is None or now - token.last_used_at > USED_EVERY):
         Token.objects.filter(pk=token.pk).update(last_used_at=now)
     return _principal(token), token.state
@@ -59,7 +63,7 @@ def principal_of(token_id: int) -> tuple[PersonaPrincipal, TokenState]:
     Expiry after acceptance does not matter, so an expired token counts as valid here.
     """
     token = Token.objects.select_related(*_WITH_TOKEN).get(pk=token_id)
-    return _principal(token), "revoked" if token.revoked_at else "valid"
+    return _principal(token), "revoked" if token.revoked_at or line_ended(token) else "valid"
 
 
 def principal_of_persona(persona: Persona, responsible: User) -> PersonaPrincipal:

@@ -474,6 +474,14 @@ PAYLOAD_DAYS = env.integer(
     least=1,
     most=36_500,
 )
+MESSAGE_DAYS = env.integer(
+    "TOOLHUB_MESSAGE_DAYS",
+    30,
+    "Days after which messages that arrived or failed (mail, webhooks), invitations and notices are removed; "
+    "callbacks of runs go with the run's payload.",
+    least=4,
+    most=36_500,
+)
 SANDBOX_AS_ROOT = env.switch(
     "TOOLHUB_SANDBOX_AS_ROOT",
     False,

@@ -23,7 +23,7 @@ def person_notify(run: Run) -> None:
 
 
 def escalation_notify(run: Run) -> None:
-    """The same to the group that the contract names."""
+    """The same to those of the group that the contract names."""
     _owe(run, ESCALATION)
 
 
@@ -66,7 +66,13 @@ def _resolvers(row: Recovery) -> QuerySet[User]:
 
 
 def _group(row: Recovery) -> QuerySet[User]:
-    return User.objects.filter(groups__name=row.escalates_to, is_active=True).order_by("username")
+    """Of the group those who may resolve the run; where it has none with an address, all who may.
+
+    For others it does not exist, whatever group a contract names.
+    """
+    able = _resolvers(row)
+    group = able.filter(groups__name=row.escalates_to)
+    return group if group.exclude(email="").exists() else able
 
 
 KINDS = (RecoveryMail(ASKED, _resolvers), RecoveryMail(ESCALATION, _group))

@@ -20,6 +20,7 @@ from execution.runs.rights import EPOCH, Who, rights_of
 from execution.runs.statements import row_read, statement_execute
 from registry.models import ToolVersion
 from registry.selectors import ResolvedTool
+from security.lineage import ENDED
 from security.principals import PersonaPrincipal
 from security.tokens import SHAPE, USED_EVERY, token_digest
 
@@ -33,7 +34,7 @@ SELECT p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active, {EPOCH}
   JOIN security_persona p ON p.id = t.persona_id
   JOIN security_user u ON u.id = t.responsible_id
  WHERE t.digest = $1 AND t.revoked_at IS NULL AND t.expires_at > clock_timestamp()
-   AND t.last_used_at > clock_timestamp() - $2
+   AND t.last_used_at > clock_timestamp() - $2 AND NOT {ENDED}
 """  # noqa: S608
 
 

@@ -28,6 +28,7 @@ from execution.runs.rights import EPOCH, rights_of
 from execution.runs.statements import row_read
 from execution.runs.states import move_sql
 from security.facts import TokenState
+from security.lineage import ENDED
 
 # Kinds of waiting work (persona and tool) are found by leaps through the index `run_due`: what a claim costs
 # does not grow with the number of runs that wait. Then the fairest kind that has a run whose caps are free.
@@ -85,7 +86,7 @@ WITH moved AS (
   SELECT id, events_count, '{started}', $4, '{{"attempt":' || attempt || '}}' FROM moved
 )
 SELECT {columns}, v.state, v.state_reason,
-       p.name, p.is_active, t.id, t.revoked_at IS NOT NULL, u.id, u.username, u.is_active, {epoch}
+       p.name, p.is_active, t.id, t.revoked_at IS NOT NULL OR {ended}, u.id, u.username, u.is_active, {epoch}
   FROM moved m
   JOIN security_persona p ON p.id = m.persona_id
   LEFT JOIN security_token t ON t.id = m.token_id
@@ -141,7 +142,7 @@ def run_begin(
 def _begin() -> str:
     source, target = move_sql(source=Status.PENDING, target=Status.RUNNING, who="claim")
     columns = ", ".join(f'm."{field.column}"' for field, _ in _columns())
-    named = {"columns": columns, "claimed": CLAIMED, "started": STARTED, "epoch": EPOCH}
+    named = {"columns": columns, "claimed": CLAIMED, "started": STARTED, "epoch": EPOCH, "ended": ENDED}
     return _BEGIN.format(source=source, target=target, **named)
 
 

@@ -15,10 +15,10 @@ from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView, switch_wanted
 from execution.models import Schedule
 from execution.schedules.forms import ScheduleForm
-from execution.schedules.selectors import options_of, schedule_of, schedules_page
+from execution.schedules.selectors import options_of, schedule_of, schedules_page, schedules_seen
 from execution.schedules.services import schedule_create, schedule_delete, schedule_switch
 from execution.schedules.times import in_words
-from security.models import Persona
+from security.models import Persona, User
 from security.people import person_of
 from security.sharing.reach import within
 
@@ -36,8 +36,24 @@ class SchedulesList(ListView[Schedule]):
         return schedules_page(params, person_of(self.request))
 
     def more(self, page: Page[Schedule]) -> dict[str, Any]:
-        """The rows with their times in words."""
-        return {"rows": [{"schedule": row, "words": in_words(row.cron)} for row in page.rows]}
+        """The rows with their times in words, and what the person may do with each."""
+        person, keys = person_of(self.request), [row.pk for row in page.rows]
+        may = {act: _keys(person, f"execution.{act}_schedule", keys) for act in ("change", "delete")}
+        rows = [
+            {
+                "schedule": row,
+                "words": in_words(row.cron),
+                "may_change": row.pk in may["change"],
+                "may_delete": row.pk in may["delete"],
+            }
+            for row in page.rows
+        ]
+        return {"rows": rows, "may_add": person.holds("execution.add_schedule")}
+
+
+def _keys(person: User, permission: str, among: list[int]) -> set[int]:
+    """Those of the schedules on whose tool and persona the person holds the permission."""
+    return set(schedules_seen(person, permission).filter(pk__in=among).values_list("pk", flat=True))
 
 
 class ScheduleNew(ConsoleView):

@@ -13,6 +13,7 @@ from registry.bodies import body_check
 from registry.personas import openapi
 from registry.personas.selectors import VIEW, persona_detail, personas_page
 from registry.policy.api import PAGE, restriction_view, rows_page
+from registry.policy.kept import grants_without, tools_kept
 from registry.policy.limits_view import limits_view
 from registry.policy.named import tier_named
 from security.acting import PERSONAS, acting, reading
@@ -68,16 +69,16 @@ def persona_short(persona: Persona) -> dict[str, Any]:
     }
 
 
-def persona_view(persona: Persona) -> dict[str, Any]:
-    """A persona with all that its calls are decided by."""
+def persona_view(by: PersonaPrincipal, persona: Persona) -> dict[str, Any]:
+    """A persona with all that its calls are decided by, but for tools that are kept from who asks."""
+    kept = tools_kept(by, persona)
+    grants = grants_without(persona.grants.select_related("granted_by"), kept)
+    restrictions = persona.restrictions.exclude(tool__in=kept).select_related("persona", "created_by")
     return {
         **persona_short(persona),
-        "grants": [grant_view(row) for row in persona.grants.select_related("granted_by")],
-        "limits": limits_view(persona, PolicyBook([persona.pk], [], used=True)),
-        "restrictions": [
-            restriction_view(row)
-            for row in persona.restrictions.select_related("persona", "created_by").order_by("-pk")[:PAGE]
-        ],
+        "grants": [grant_view(row) for row in grants],
+        "limits": limits_view(persona, PolicyBook([persona.pk], [], used=True), kept),
+        "restrictions": [restriction_view(row) for row in restrictions.order_by("-pk")[:PAGE]],
     }
 
 
@@ -96,7 +97,7 @@ class Personas(APIView):
         by = caller(request)
         acting(by, "security.add_persona", PERSONAS)
         made = persona_create(by=by, **body_read("persona", request.data))
-        return Response(persona_view(made), status=201)
+        return Response(persona_view(by, made), status=201)
 
 
 class PersonaDetail(APIView):
@@ -104,7 +105,7 @@ class PersonaDetail(APIView):
 
     @extend_schema(**openapi.PERSONA_READ)
     def get(self, request: Request, name: str) -> Response:
-        return Response(persona_view(persona_seen(caller(request), name)))
+        return Response(persona_view(caller(request), persona_seen(caller(request), name)))
 
     @extend_schema(**openapi.PERSONA_CHANGE)
     def patch(self, request: Request, name: str) -> Response:
@@ -122,7 +123,7 @@ class PersonaDetail(APIView):
                 isolation_set(by=by, persona=persona, isolation=wanted["isolation"])
             if "tier" in wanted:
                 tier_set(by=by, persona=persona, tier=tier)
-        return Response(persona_view(persona_seen(by, name)))
+        return Response(persona_view(by, persona_seen(by, name)))
 
 
 def gone() -> HttpResponse:

@@ -14,6 +14,7 @@ from registry.personas import openapi
 from registry.personas.api import body_read, gone, grant_view, persona_managed, persona_seen
 from registry.personas.selectors import assignable_find
 from registry.policy.api import rows_page
+from registry.policy.kept import grants_without, tools_kept
 from registry.policy.named import time_read
 from registry.services import assignment_create, assignment_delete
 from security.acting import person_answering
@@ -88,8 +89,11 @@ class Grants(APIView):
 
     @extend_schema(**openapi.GRANTS)
     def get(self, request: Request, name: str) -> Response:
-        rows = persona_seen(caller(request), name).grants.select_related("granted_by").order_by("-pk")
-        found, more = rows_page(rows, request)
+        persona = persona_seen(caller(request), name)
+        rows = grants_without(
+            persona.grants.select_related("granted_by"), tools_kept(caller(request), persona)
+        )
+        found, more = rows_page(rows.order_by("-pk"), request)
         return Response({"grants": [grant_view(row) for row in found], "next": more})
 
     @extend_schema(**openapi.GRANT_CREATE)

@@ -29,6 +29,7 @@ def token_view(row: Token) -> dict[str, Any]:
         "expires_at": row.expires_at,
         "last_used_at": row.last_used_at,
         "revoked_at": row.revoked_at,
+        "made_with": row.made_with.prefix if row.made_with else None,
     }
 
 
@@ -38,7 +39,7 @@ def _made(token: Token, text: str) -> Response:
 
 
 def _token(persona: Persona, pk: int) -> Token:
-    row = persona.tokens.select_related("persona", "responsible").filter(pk=pk).first()
+    row = persona.tokens.select_related("persona", "responsible", "made_with").filter(pk=pk).first()
     if row is None:
         raise NotFound(f"{persona.name} has no token {pk}.")
     return row
@@ -49,8 +50,12 @@ class Tokens(APIView):
 
     @extend_schema(**openapi.TOKENS)
     def get(self, request: Request, name: str) -> Response:
-        rows = persona_seen(caller(request), name).tokens.select_related("responsible").order_by("-pk")
-        found, more = rows_page(rows, request)
+        rows = (
+            persona_seen(caller(request), name)
+            .tokens.select_related("responsible", "made_with")
+            .order_by("-pk")
+        )
+        found, more = rows_page(rows.order_by("-pk"), request)
         return Response({"tokens": [token_view(row) for row in found], "next": more})
 
     @extend_schema(**openapi.TOKEN_CREATE)

@@ -68,6 +68,10 @@ TOKEN = _object(
     expires_at={"type": "string", "format": "date-time"},
     last_used_at={**TIME_OR_NULL, "description": "To the minute"},
     revoked_at=TIME_OR_NULL,
+    made_with={
+        "type": ["string", "null"],
+        "description": "The prefix of the token with which an agent made it, and with which it ends",
+    },
 )
 TOKEN_MADE = _object(
     **TOKEN["properties"],

@@ -13,6 +13,7 @@ from core.pages import ConsoleView, page_read
 from registry.personas.forms import AssignForm, GrantForm, TokenForm
 from registry.personas.selectors import argument_pointers, book_for, decisions_of, persona_detail
 from registry.policy.forms import StandingForm
+from registry.policy.kept import grants_told, tools_kept
 from registry.policy.limits_view import limits_view
 from registry.selectors import tools_assigned
 from security.facts import Standing
@@ -70,6 +71,7 @@ class PersonaPage(ConsoleView):
         assignments = about(person, assignments.order_by("-id"), "registry.view_tool", tool="tool__name")
         assignments = about(person, assignments, "registry.view_package", package="package__name")
         assignments = about(person, assignments, "registry.view_collection", collection="collection__name")
+        kept = tools_kept(person, persona)
         standing, perms = standing_of(persona), PermsOn(person, persona)
         tools = within(person, tools_assigned(persona.pk), "registry.view_tool")
         shown = list(assignments[:ROWS_SHOWN])
@@ -82,13 +84,17 @@ class PersonaPage(ConsoleView):
                 "sharing": perms.summary(),
                 "assignments": shown,
                 "assignment_count": len(shown) if len(shown) < ROWS_SHOWN else assignments.count(),
-                "grants": list(persona.grants.all())[:ROWS_SHOWN],
-                "tokens": list(persona.tokens.select_related("responsible")[:ROWS_SHOWN]),
+                "grants": grants_told(persona, kept)[:ROWS_SHOWN],
+                "tokens": list(persona.tokens.select_related("responsible", "made_with")[:ROWS_SHOWN]),
                 "page": page,
                 "decisions": decisions_of(persona, page.rows, book),
                 "standing": standing,
-                "restrictions": [row for row in book.restriction_rows if row.persona and not row.is_pause],
-                "limits": limits_view(persona, book),
+                "restrictions": [
+                    row
+                    for row in book.restriction_rows
+                    if row.persona and not row.is_pause and row.tool not in kept
+                ],
+                "limits": limits_view(persona, book, kept),
                 "pauses": [row for row in book.restriction_rows if row.is_pause and not row.tool],
                 "pointers": argument_pointers(page.rows),
                 "forms": PersonaForms.with_one(standing, came_back),

@@ -9,9 +9,10 @@ from rest_framework.views import APIView
 
 from registry.bodies import body_check
 from registry.policy.api import rows_page
+from registry.policy.kept import capabilities_kept
 from registry.policy.openapi import AFTER, ERRORS, MANAGES, READ_ERRORS, form, page_of
 from registry.schemas import validator_build
-from security.acting import PERSONAS, acting
+from security.acting import PERSONAS, acting, person_answering, reading
 from security.policy.catalogue import RISKS, capability_describe
 from security.policy.models import Capability
 from security.policy.selectors import capabilities_page, capability_detail
@@ -61,8 +62,9 @@ class CapabilityCatalogue(APIView):
 
     @extend_schema(**_LIST)
     def get(self, request: Request) -> Response:
-        acting(caller(request), "policy.view_capability", PERSONAS)
-        rows, more = rows_page(capabilities_page(request.query_params).order_by("-pk"), request)
+        by = reading(caller(request), "policy.view_capability", PERSONAS)
+        known = capabilities_page(request.query_params, capabilities_kept(by)).order_by("-pk")
+        rows, more = rows_page(known, request)
         return Response({"capabilities": [capability_view(row) for row in rows], "next": more})
 
 
@@ -72,7 +74,8 @@ class CapabilityDetail(APIView):
     @extend_schema(**_CHANGE)
     def patch(self, request: Request, pk: int) -> Response:
         acting(caller(request), "policy.change_capability", PERSONAS)
-        row, body = capability_detail(pk), request.data
+        kept = capabilities_kept(person_answering(caller(request)))
+        row, body = capability_detail(pk, kept), request.data
         body_check(_VALIDATOR, body)
         wishes = {"description": row.description, "risk": row.risk, **body}
         capability_describe(by=caller(request), capability=row, **wishes)

@@ -13,9 +13,10 @@ from registry.bodies import body_check
 from registry.policy import openapi_tiers as openapi
 from registry.policy.api import rows_page
 from registry.policy.named import flag_named, tool_named
-from security.acting import PERSONAS, acting, reading
+from security.acting import PERSONAS, acting, person_answering, reading
+from security.models import User
 from security.policy.models import Flag, Tier
-from security.policy.selectors import flag_detail, flags_page, tier_detail, tiers_page
+from security.policy.selectors import flag_detail, flagged_tools, flags_page, tier_detail, tiers_page
 from security.policy.tiers import (
     flag_create,
     flag_delete,
@@ -39,9 +40,9 @@ def tier_view(tier: Tier) -> dict[str, Any]:
     }
 
 
-def flag_view(flag: Flag) -> dict[str, Any]:
-    """As the API tells it."""
-    tools = [row.tool for row in flag.tools.all()]
+def flag_view(flag: Flag, by: User) -> dict[str, Any]:
+    """As the API tells it; of the tools that need it those that the person sees."""
+    tools = sorted(flagged_tools(by).filter(flag=flag).values_list("tool", flat=True))
     return {"name": flag.name, "description": flag.description, "state": flag.state, "tools": tools}
 
 
@@ -93,12 +94,12 @@ class Flags(APIView):
     def get(self, request: Request) -> Response:
         by = reading(caller(request), "policy.view_flag", PERSONAS)
         rows, more = rows_page(flags_page({}, by).order_by("-pk"), request)
-        return Response({"flags": [flag_view(row) for row in rows], "next": more})
+        return Response({"flags": [flag_view(row, by) for row in rows], "next": more})
 
     @extend_schema(**openapi.FLAG_CREATE)
     def post(self, request: Request) -> Response:
         flag = flag_create(by=caller(request), **_body("flag", request.data))
-        return Response(flag_view(flag), status=201)
+        return Response(flag_view(flag, person_answering(caller(request))), status=201)
 
 
 class FlagDetail(APIView):
@@ -108,7 +109,7 @@ class FlagDetail(APIView):
     def patch(self, request: Request, name: str) -> Response:
         acting(caller(request), "policy.change_flag", PERSONAS)
         flag_switch(by=caller(request), flag=flag_detail(name), **_body("flag_change", request.data))
-        return Response(flag_view(flag_detail(name)))
+        return Response(flag_view(flag_detail(name), person_answering(caller(request))))
 
     @extend_schema(**openapi.FLAG_DELETE)
     def delete(self, request: Request, name: str) -> HttpResponse:

@@ -24,8 +24,8 @@ def limit_view(row: Limit) -> dict[str, Any]:
     }
 
 
-def limits_view(persona: Persona, book: PolicyBook) -> list[dict[str, Any]]:
-    """A persona's limits, its tier's among them, with what it has used of each now."""
+def limits_view(persona: Persona, book: PolicyBook, kept: frozenset[str]) -> list[dict[str, Any]]:
+    """A persona's limits, its tier's among them, with what it has used of each now; not on `kept` tools."""
     return [
         {
             **limit_view(row),
@@ -34,4 +34,5 @@ def limits_view(persona: Persona, book: PolicyBook) -> list[dict[str, Any]]:
             "words": limit_words(fact),
         }
         for row, fact in book.told(persona.pk)
+        if row.tool not in kept
     ]

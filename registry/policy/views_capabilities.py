@@ -12,6 +12,7 @@ from core.lists import ListView
 from core.pages import ConsoleView, Page
 from registry.models import Tool
 from registry.policy.forms import CapabilityForm
+from registry.policy.kept import capabilities_kept
 from security.capabilities import holders
 from security.people import person_of
 from security.policy.catalogue import RISKS, capability_describe, grants_that_hold
@@ -34,7 +35,7 @@ class CapabilitiesList(ListView[Capability]):
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Capability]:
         """Narrowed by `q` and `risk`."""
-        return capabilities_page(params)
+        return capabilities_page(params, capabilities_kept(person_of(self.request)))
 
     def more(self, page: Page[Capability]) -> dict[str, Any]:
         """The risks to choose from."""
@@ -49,7 +50,8 @@ class CapabilityOptions(ConsoleView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The options."""
-        names = capabilities_known(request.GET.get("capability", "").strip())[:OPTIONS]
+        text, kept = request.GET.get("capability", "").strip(), capabilities_kept(person_of(request))
+        names = capabilities_known(text, but=kept)[:OPTIONS]
         noted = dict(Capability.objects.filter(name__in=names).values_list("name", "description"))
         return self.show({"options": [(name, noted.get(name, "")) for name in names]})
 
@@ -62,12 +64,13 @@ class CapabilityPage(ConsoleView):
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The page."""
-        one = capability_detail(row)
+        one = capability_detail(row, capabilities_kept(person_of(request)))
         return self._show(one, CapabilityForm(initial={"description": one.description, "risk": one.risk}))
 
     def post(self, request: HttpRequest, row: int) -> HttpResponse:
         """Describes it, or shows what is wrong."""
-        one, form = capability_detail(row), CapabilityForm(request.POST)
+        one = capability_detail(row, capabilities_kept(person_of(request)))
+        form = CapabilityForm(request.POST)
 
         def describe() -> bool:
             capability_describe(by=person_of(request), capability=one, **form.cleaned_data)

@@ -138,12 +138,12 @@ class FlagDelete(QuestionView):
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
         flag = flag_detail(name)
-        tools, tiers = flag_users(flag)
-        seen = set(flagged_tools(person_of(request)).filter(flag=flag).values_list("tool", flat=True))
+        tools, others, tiers = flag_users(flag, person_of(request))
         back = reverse("flag", args=[name])
-        if tools or tiers:
+        if tools or others or tiers:
             first = [
-                *(f"{tool if tool in seen else 'A tool of another team'} needs it." for tool in tools),
+                *(f"{tool} needs it." for tool in tools),
+                *([f"Further tools need it: {others}."] if others else []),
                 *(f"The tier {tier} has it." for tier in tiers),
             ]
             return self.ask(Question(f"The flag {name} is in use", first, "", back, leave="Back"))

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from core.lists import ListView
 from core.pages import Page
+from registry.policy.kept import capabilities_kept
 from security.decisions import decide
 from security.facts import CallFacts
 from security.models import Persona
@@ -48,7 +49,8 @@ class Matrix(ListView[Persona]):
     def more(self, page: Page[Persona]) -> dict[str, Any]:
         """The columns, narrowed by `capability` and begun at `from`; and the cells of each row."""
         params = self.request.GET
-        names = capabilities_known(params.get("capability", ""), params.get("from", ""))[: COLUMNS + 1]
+        kept = capabilities_kept(person_of(self.request))
+        names = capabilities_known(params.get("capability", ""), params.get("from", ""), kept)[: COLUMNS + 1]
         shown = names[:COLUMNS]
         noted = {row.name: row for row in Capability.objects.filter(name__in=shown)}
         return {

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from django.utils import timezone
-
 from audit.ledger import Entry, record
 from core.actors import Actor
+from security.lineage import tokens_end
 from security.models import Token, User
 from security.tokens import token_valid
 
@@ -45,17 +44,12 @@ class Tokens:
         """Their text stays as it is; another person answers for it."""
         for row in token_valid().filter(responsible=person).select_related("persona"):
             Token.objects.filter(pk=row.pk).update(responsible=to)
-            self._record("token.handed_over", row, actor, to=to.get_username())
+            said = {"persona": row.persona.name, "token": row.prefix, "to": to.get_username()}
+            record(Entry("token.handed_over", actor, "persona", str(row.persona_id), said))
 
     def stop(self, person: User, actor: Actor) -> None:
-        """Revokes them: the next call is refused."""
-        for row in token_valid().filter(responsible=person).select_related("persona"):
-            Token.objects.filter(pk=row.pk).update(revoked_at=timezone.now())
-            self._record("token.revoked", row, actor)
-
-    def _record(self, kind: str, row: Token, actor: Actor, **data: str) -> None:
-        said = {"persona": row.persona.name, "token": row.prefix, **data}
-        record(Entry(kind, actor, "persona", str(row.persona_id), said))
+        """Revokes them, and what agents made with them: the next call is refused."""
+        tokens_end(list(token_valid().filter(responsible=person).values_list("pk", flat=True)), actor)
 
 
 BELONGINGS: list[Belonging] = [Tokens()]

@@ -89,14 +89,17 @@ def policy_at_start(policy: Policy) -> Policy:
     return dataclasses.replace(policy, restrictions=restrictions, limits=())
 
 
-def capabilities_known(text: str = "", begin: str = "") -> list[str]:
-    """Names that have `text` in them, of catalogue, grants in force and tiers; no wildcards; from `begin`."""
+def capabilities_known(text: str = "", begin: str = "", but: Collection[str] = ()) -> list[str]:
+    """Names that have `text` in them, of catalogue, grants in force and tiers; no wildcards; from `begin`.
+
+    `but` are names that the reader must not read.
+    """
     now = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
     granted = Grant.objects.filter(now, capability__icontains=text).values_list("capability", flat=True)
     noted = Capability.objects.filter(name__icontains=text).values_list("name", flat=True)
     tiers = (name for row in Tier.objects.all() for name in row.capabilities)
     names = {*granted, *noted, *(name for name in tiers if text.lower() in name.lower())}
-    return sorted(name for name in names if name >= begin and not name.endswith("*"))
+    return sorted(name for name in names if name >= begin and not name.endswith("*") and name not in but)
 
 
 def limit_fact(row: Limit) -> LimitFact:
@@ -286,9 +289,9 @@ def limit_detail(pk: int, by: User) -> Limit:
     return row
 
 
-def capabilities_page(filters: Mapping[str, str]) -> QuerySet[Capability]:
-    """The catalogue, by name, narrowed by `risk` and `q` (a part of name or description)."""
-    rows = Capability.objects.order_by("name")
+def capabilities_page(filters: Mapping[str, str], but: Collection[str] = ()) -> QuerySet[Capability]:
+    """The catalogue, by name, narrowed by `risk` and `q` (a part of name or description), without `but`."""
+    rows = Capability.objects.exclude(name__in=but).order_by("name")
     if filters.get("risk"):
         rows = rows.filter(risk=filters["risk"])
     if filters.get("q"):
@@ -297,9 +300,9 @@ def capabilities_page(filters: Mapping[str, str]) -> QuerySet[Capability]:
     return rows
 
 
-def capability_detail(pk: int) -> Capability:
-    """A capability of the catalogue, for who may see it. Raises NotFound."""
-    row = Capability.objects.filter(pk=pk).first()
+def capability_detail(pk: int, but: Collection[str] = ()) -> Capability:
+    """A capability of the catalogue, unless it is one of `but`. Raises NotFound."""
+    row = Capability.objects.exclude(name__in=but).filter(pk=pk).first()
     if row is None:
         raise NotFound("There is no such capability.")
     return row

@@ -2,22 +2,29 @@
 
 import re
 from collections.abc import Sequence
+from typing import TypeVar
 
 from django.db import IntegrityError, transaction
+from django.db.models import Model, QuerySet
 
 from audit.ledger import Entry, record
+from core.actors import Actor
 from core.errors import Conflict, InvalidRequest, ToolHubError
-from security.acting import PERSONAS, By, acting, own_check
+from security.acting import PERSONAS, By, acting, own_check, person_answering
 from security.capabilities import is_capability
 from security.giving import capabilities_check, flags_check, loosen_check, own_tool_check
 from security.models import Persona
 from security.policy.models import Flag, FlaggedTool, Standing, Tier
 from security.policy.services import field_error
-from security.sharing.kinds import things_named
+from security.sharing.kinds import KINDS, things_named
+from security.sharing.reach import about
 
 NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
 DESCRIPTION_MAX = 300
 ITEMS_MAX = 200
+# So many names stand in a refusal.
+SHOWN = 20
+Row = TypeVar("Row", bound=Model)
 # From the narrowest.
 _STATES = (Flag.State.OFF, Flag.State.TIERS, Flag.State.ON)
 
@@ -70,12 +77,12 @@ def tier_delete(*, by: By, tier: Tier) -> None:
     actor = acting(by, "policy.delete_tier", PERSONAS)
     with transaction.atomic():
         Tier.objects.select_for_update().filter(pk=tier.pk).first()
-        names = list(tier.standings.order_by("persona__name").values_list("persona__name", flat=True)[:20])
-        if names:
+        if tier.standings.exists():
+            seen = _seen(by, tier.standings.order_by("persona__name"), persona="persona")
+            names = list(seen.values_list("persona__name", flat=True)[:SHOWN])
+            words = _named(names, tier.standings.count() - len(names), "persona")
             raise ToolHubError(
-                f"Personas are on the tier {tier.name}: {', '.join(names)}.",
-                code="IN_USE",
-                data={"personas": names},
+                f"Personas are on the tier {tier.name}: {words}.", code="IN_USE", data={"personas": names}
             )
         if Tier.objects.filter(pk=tier.pk).delete()[0]:
             record(Entry("tier.deleted", actor, "tier", tier.name, {"tier": tier.name}))
@@ -124,22 +131,22 @@ def flag_switch(*, by: By, flag: Flag, state: str) -> None:
             record(Entry("flag.switched", actor, "flag", flag.name, {"flag": flag.name, "state": state}))
 
 
-def flag_users(flag: Flag) -> tuple[list[str], list[str]]:
-    """The tools that need the flag (20 at most), and the tiers that have it."""
-    tools = list(flag.tools.values_list("tool", flat=True)[:20])
-    return tools, [tier.name for tier in Tier.objects.all() if flag.name in tier.flags]
+def flag_users(flag: Flag, by: By) -> tuple[list[str], int, list[str]]:
+    """The tools that need the flag and are seen (20 at most), how many others, and the tiers that have it."""
+    tools = list(_seen(by, flag.tools.order_by("tool"), tool="tool").values_list("tool", flat=True)[:SHOWN])
+    tiers = [tier.name for tier in Tier.objects.all() if flag.name in tier.flags]
+    return tools, flag.tools.count() - len(tools), tiers
 
 
 def flag_delete(*, by: By, flag: Flag) -> None:
     """Deletes a flag that no tool needs and no tier has. Raises Denied, ToolHubError IN_USE."""
     actor = acting(by, "policy.delete_flag", PERSONAS)
     with transaction.atomic():
-        tools, tiers = flag_users(flag)
-        if tools or tiers:
+        tools, others, tiers = flag_users(flag, by)
+        if tools or others or tiers:
+            words = _named([*tools, *(f"the tier {tier}" for tier in tiers)], others, "tool")
             data = {"tools": tools, "tiers": tiers}
-            raise ToolHubError(
-                f"The flag {flag.name} is needed by {', '.join([*tools, *tiers])}.", code="IN_USE", data=data
-            )
+            raise ToolHubError(f"The flag {flag.name} is needed by {words}.", code="IN_USE", data=data)
         if Flag.objects.filter(pk=flag.pk).delete()[0]:
             record(Entry("flag.deleted", actor, "flag", flag.name, {"flag": flag.name}))
 
@@ -157,6 +164,23 @@ def flag_require(*, by: By, tool: str, flag: Flag | None) -> None:
         if flag:
             FlaggedTool.objects.create(tool=tool, flag=flag)
         record(Entry("tool.flag_set", actor, "tool", tool, {"flag": flag.name if flag else None}))
+
+
+def _seen(by: By, rows: QuerySet[Row], **columns: str) -> QuerySet[Row]:
+    """Those rows that name what the one who acts sees; all for the hub itself."""
+    if isinstance(by, Actor):
+        return rows
+    (kind,) = columns
+    return about(person_answering(by), rows, KINDS[kind].view, **columns)
+
+
+def _named(names: Sequence[str], others: int, noun: str) -> str:
+    """`a, b and 2 more tools`: those more that are too many, or not for the reader."""
+    told = ", ".join(names)
+    if not others:
+        return told
+    more = f"{others} {'more ' if names else ''}{noun}{'s' if others > 1 else ''}"
+    return f"{told} and {more}" if names else f"{more} that you do not see"
 
 
 def name_check(name: str) -> None:

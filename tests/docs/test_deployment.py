@@ -1,10 +1,13 @@
 """The files of production: what can be held without an engine to run them."""
 
 import json
+import os
 import re
 import shlex
 import stat
 import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -54,6 +57,45 @@ def test_every_setting_in_the_files_exists(compose: dict[str, Any]) -> None:
         named |= set(document.get("data", {}))
     assert {name for name in named if not known(name)} == set()
     assert "TOOLHUB_DATABASE_URL_FILE" in named
+
+
+def test_mail_and_the_provider_are_set_in_both_and_empty_they_are_off(compose: dict[str, Any]) -> None:
+    example = (DEPLOY / "settings.env.example").read_text()
+    offered = dict(re.findall(r"^# (TOOLHUB_\w+)=(.+)$", example, re.MULTILINE))
+    assert {name for name in offered if not known(name)} == set()
+    config = next(document for name, document in documents() if document["kind"] == "ConfigMap")["data"]
+    wanted = {name for name in VARIABLES if name.startswith(("TOOLHUB_OIDC_", "TOOLHUB_MAIL_"))}
+    secret = {f"{name}_FILE" for name in wanted if VARIABLES[name].secret}
+    assert secret == {"TOOLHUB_MAIL_URL_FILE", "TOOLHUB_OIDC_CLIENT_SECRET_FILE"}
+    plain = {name for name in wanted if not VARIABLES[name].secret}
+    assert plain <= set(offered)
+    assert {name for name in plain | secret if name not in config} == set()
+    for name in ("web", "worker", "steward", "prepare"):
+        assert secret <= set(compose["services"][name]["environment"])
+    read = "from django.conf import settings as s; print(s.OIDC, repr(s.MAIL_FROM), s.EMAIL_HOST)"
+    for given, said in (
+        (dict.fromkeys(plain, ""), "None '' localhost"),
+        (offered, "'ToolHub <toolhub@example.org>' mail.example.org"),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            url = Path(folder) / "mail_url"
+            url.write_text("smtp://user:password@mail.example.org:587" if given is offered else "")
+            environment = {
+                **{name: value for name, value in os.environ.items() if not name.startswith("TOOLHUB_")},
+                **{name: value for name, value in given.items() if name.startswith("TOOLHUB_")},
+                "TOOLHUB_MAIL_URL_FILE": str(url),
+                "TOOLHUB_DATA": folder,
+                "DJANGO_SETTINGS_MODULE": "toolhub.settings",
+            }
+            answer = subprocess.run(
+                [sys.executable, "-c", read],
+                check=True,
+                capture_output=True,
+                cwd=ROOT,
+                env=environment,
+                text=True,
+            )
+            assert answer.stdout.strip().endswith(said), answer.stdout
 
 
 def test_every_setting_in_the_docs_of_operations_exists() -> None:

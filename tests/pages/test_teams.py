@@ -4,15 +4,21 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
 from registry.models import Package, Tool
-from security.models import Persona, User
-from security.services import grant_create, token_create
+from registry.policy.kept import capabilities_kept
+from security.models import Persona, Token, User
+from security.policy.catalogue import capabilities_note
+from security.policy.limits import limit_create
+from security.policy.models import Capability, Flag, Tier
+from security.policy.services import restriction_create
+from security.policy.tiers import flag_create, flag_require, tier_create, tier_set
+from security.services import grant_create, persona_create, token_create
 from security.sharing.services import team_set
 from security.sharing.teams import team_create
 
@@ -122,6 +128,71 @@ def test_pages_tell_whose_it_is_and_what_one_may(eyes: Client, kim: User, publis
     refused = eyes.post(SHARING, {"to": "team:nobody", "level": "view"})
     assert refused.status_code == 422
     assert b"no such team" in refused.content
+
+
+def test_names_of_what_a_team_keeps_are_read_nowhere_else(
+    eyes: Client, admin: User, persona: Persona, assign: Callable[[str], None], client: Client
+) -> None:
+    """By a person who may do all but reach everything, on pages and with their agent over REST."""
+    kept, about_it = "current_time", {"by": admin, "reason": "r"}
+    assign(kept)
+    secret = persona_create(by=admin, name="secretive")
+    grant_create(persona=secret, capability="hidden:thing", **about_it)
+    capabilities_note(["hidden:thing", "open:thing"])
+    grant_create(persona=persona, capability="approved:current_time", **about_it)
+    restriction_create(persona=persona, tool=kept, **about_it)
+    wishes: dict[str, Any] = {"kind": "quota", "measure": "calls", "amount": 5, "window_s": 60}
+    limit_create(by=admin, persona=persona, tool=kept, **wishes)
+    flag, gold = flag_create(by=admin, name="beta", state="on"), tier_create(by=admin, name="gold")
+    flag_require(by=admin, tool=kept, flag=flag)
+    tier_set(by=admin, persona=secret, tier=gold)
+    team = Group.objects.create(name="owners")
+    Tool.objects.filter(name=kept).update(team=team)
+    Persona.objects.filter(pk=secret.pk).update(team=team)
+    lee = User.objects.create_user("lee")
+    lee.user_permissions.set(Permission.objects.exclude(codename="reach_everything"))
+    manager = persona_create(by=admin, name="manager")
+    grant_create(persona=manager, capability="toolhub:personas", **about_it)
+    token, text = token_create(by=admin, persona=manager, name="lee's")
+    Token.objects.filter(pk=token.pk).update(responsible=lee)
+    seen = eyes_of(lee)
+    bearer: dict[str, Any] = {"HTTP_AUTHORIZATION": f"Bearer {text}"}
+    assert capabilities_kept(User.objects.get(pk=lee.pk)) == {"approved:current_time", "hidden:thing"}
+    catalogue = {row.name: row.pk for row in Capability.objects.all()}
+    pages = [
+        *("/audit/", "/personas/researcher/", "/policy/", "/policy/limits/", "/policy/matrix/"),
+        *("/policy/capabilities/", "/policy/capabilities/options/?capability=t", "/policy/flags/beta/"),
+        *("/policy/flags/beta/delete/", "/policy/tiers/gold/delete/", "/schedules/", "/"),
+        *(f"/audit/{pk}/" for pk in Event.objects.values_list("pk", flat=True)),
+        f"/policy/capabilities/{catalogue['hidden:thing']}/",
+    ]
+    for page in pages:
+        assert not _tells(seen.get(page).content), page
+        assert page == "/" or "/audit/" in page or seen.get(page).status_code in {200, 404}
+    for page in ("/policy/matrix/", "/policy/capabilities/", "/audit/"):
+        assert _tells(eyes.get(page).content), page
+    # What names nothing that is kept stays: with or without a member that could.
+    told = seen.get("/audit/").content
+    assert all(kind in told for kind in (b"flag.created", b"tier.created", b"token.created"))
+    assert b"open:thing" in seen.get("/policy/capabilities/").content
+    for method, path in (
+        *(("GET", path) for path in ("personas/researcher", "personas/researcher/grants", "flags", "limits")),
+        *(("GET", path) for path in ("capabilities/catalogue", "restrictions", "tiers")),
+        ("DELETE", "flags/beta"),
+        ("PATCH", "flags/beta"),
+        ("DELETE", "tiers/gold"),
+    ):
+        answer = client.generic(method, f"/api/v1/{path}", b'{"state":"on"}', content_type="", **bearer)
+        assert answer.status_code in {200, 409}, (path, answer.content)
+        assert not _tells(answer.content), (path, answer.content)
+    for page in ("/policy/flags/beta/delete/", "/policy/tiers/gold/delete/"):
+        assert not _tells(seen.post(page, follow=True).content), page
+    assert Flag.objects.filter(pk=flag.pk).exists()
+    assert Tier.objects.filter(pk=gold.pk).exists()
+
+
+def _tells(page: bytes) -> bool:
+    return any(name in page for name in (b"current_time", b"hidden:thing", b"secretive"))
 
 
 def test_pages_are_filtered_by_as_many_queries_however_much_is_kept(

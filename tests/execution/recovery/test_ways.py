@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
+from django.db import transaction
 from django.db.models.functions import Now
 from django.test import Client
 
 from audit.models import Event
+from core.outbox.models import Delivery
 from core.outbox.send import delivery_try
 from core.outbox.services import delivery_claim
 from execution.models import Recovery, Run, Status
 from execution.recovery.end import escalations_send
+from execution.recovery.notify import ESCALATION, escalation_notify
 from execution.runs.invariants import invariants_check
 from execution.runs.resolve import run_resolve
 from execution.runs.services import run_cancel
@@ -146,9 +149,11 @@ def test_who_may_resolve_hears_of_it_and_a_group_when_nobody_acts(
     settings.MAIL_FROM = "hub@example.org"
     User.objects.filter(pk=admin.pk).update(email="admin@example.org")
     chief = User.objects.create_user("chief", email="chief@example.org")
-    chief.groups.add(Group.objects.create(name="duty"))
+    duty = Group.objects.create(name="duty")
+    chief.groups.add(duty)
     # For who is not in the persona's team it does not exist; who was given the right on both hears of it.
-    User.objects.create_user("ops", email="ops@example.org").groups.add(Group.objects.get(name="operator"))
+    ops = User.objects.create_user("ops", email="ops@example.org")
+    ops.groups.add(Group.objects.get(name="operator"), duty)
     kim = User.objects.create_user("kim", email="kim@example.org")
     team_set(by=admin, thing=persona, team=Group.objects.create(name="owners"))
     for thing in (persona, Tool.objects.get(name="fx_boom")):
@@ -165,6 +170,12 @@ def test_who_may_resolve_hears_of_it_and_a_group_when_nobody_acts(
     assert escalations_send() == 0
     Recovery.objects.update(escalates_at=Now() - timedelta(seconds=1))
     assert (escalations_send(), escalations_send()) == (1, 0)
-    assert sent()[1:] == [["chief@example.org"]]
+    # Neither who may resolve nothing nor who does not reach the persona hears of it, though both are on duty.
+    assert sent()[1:] == [["admin@example.org", "kim@example.org"]]
+    kim.groups.add(duty)
+    with transaction.atomic():
+        Delivery.objects.filter(kind=ESCALATION).delete()
+        escalation_notify(run)
+    assert sent()[2:] == [["kim@example.org"]]
     assert run.events.latest("seq").data == {"to": "duty"}
     assert Event.objects.filter(kind="run.escalated", run_id=run.pk).count() == 1

@@ -12,13 +12,23 @@ from audit.models import Event
 from registry.models import Assignment, Package, Tool
 from registry.releases.overlay import tool_overlay_edit
 from registry.services import assignment_create
+from security.accounts.services import person_leave
+from security.lineage import LENGTH_MAX
 from security.models import Grant, OutputPattern, Persona, Token, User
 from security.patterns import pattern_add
 from security.policy.limits import limit_create
 from security.policy.models import Flag, Limit, Restriction, Standing, Tier
 from security.policy.services import isolation_set, restriction_create
 from security.policy.tiers import flag_create, flag_require, tier_change, tier_create, tier_set
-from security.services import grant_create, persona_create, token_create
+from security.services import (
+    grant_create,
+    persona_create,
+    persona_switch,
+    token_create,
+    token_revoke,
+    token_rotate,
+)
+from security.tokens import principal_of, token_digest, token_text
 
 pytestmark = pytest.mark.django_db
 Manage = Callable[..., Any]
@@ -109,6 +119,93 @@ def test_a_token_is_rotated_with_overlap_and_an_agents_own_does_not_live_longer(
     assert revoked.status_code == 204
     assert client.get("/api/v1/personas", **headers).status_code == 401
     assert '"old":"' + own.prefix in Event.objects.get(kind="token.rotated").canonical
+
+
+ENDS: dict[str, Callable[[Token, User], object]] = {
+    "revoked": lambda maker, admin: token_revoke(by=admin, token=maker),
+    "revoked past all services": lambda maker, _: Token.objects.filter(pk=maker.pk).update(
+        revoked_at=timezone.now()
+    ),
+    "its person leaves": lambda maker, admin: person_leave(
+        by=admin, person=maker.responsible, successor=None
+    ),
+    "its person leaves past all services": lambda maker, _: User.objects.filter(
+        pk=maker.responsible_id
+    ).update(is_active=False),
+    "its persona is switched off": lambda maker, admin: persona_switch(
+        by=admin, persona=maker.persona, on=False
+    ),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_what_an_agent_made_with_its_token_ends_with_it(
+    manage: Manage, manager: Persona, persona: Persona, admin: User, client: Client, end: str
+) -> None:
+    """Also what was made with that, and what another person answers for by now; and what waits does not start."""
+    made = manage("POST", "personas/researcher/tokens", name="CI", days=300).json()
+    maker = manager.tokens.get()
+    token = Token.objects.get(pk=made["id"])
+    assert (made["made_with"], token.made_with, token.expires_at) == (maker.prefix, maker, maker.expires_at)
+    far_text = token_text()
+    far = Token.objects.create(
+        persona=persona, responsible=admin, name="far", prefix=far_text[:12], digest=token_digest(far_text),
+        expires_at=token.expires_at, made_with=token,
+    )  # fmt: skip
+    boss = User.objects.create_superuser("boss")
+    Token.objects.filter(pk=maker.pk).update(responsible=boss)
+    maker.refresh_from_db()
+
+    def statuses() -> list[int]:
+        return [
+            client.get("/api/v1/tools", HTTP_AUTHORIZATION=f"Bearer {text}").status_code
+            for text in (made["token"], far_text)
+        ]
+
+    assert statuses() == [200, 200]
+    ENDS[end](maker, admin)
+    assert statuses() == [401, 401]
+    assert [principal_of(pk)[1] for pk in (token.pk, far.pk)] == ["revoked", "revoked"]
+
+
+def test_a_rotated_tokens_offspring_goes_on_with_the_new_one(
+    manage: Manage, manager: Persona, persona: Persona, admin: User, client: Client
+) -> None:
+    made = manage("POST", "personas/researcher/tokens", name="CI").json()
+    new, _ = token_rotate(by=admin, token=manager.tokens.get(), overlap_hours=0)
+    headers: dict[str, Any] = {"HTTP_AUTHORIZATION": f"Bearer {made['token']}"}
+    assert client.get("/api/v1/tools", **headers).status_code == 200
+    token_revoke(by=admin, token=new)
+    assert client.get("/api/v1/tools", **headers).status_code == 401
+    assert Token.objects.get(pk=made["id"]).state == "revoked"
+    assert Event.objects.filter(kind="token.revoked").count() == 2
+
+
+def test_an_agent_that_rotates_its_token_ends_with_the_one_that_it_had(
+    manage: Manage, manager: Persona, admin: User, client: Client
+) -> None:
+    own = manager.tokens.get()
+    new = manage("POST", f"personas/manager/tokens/{own.pk}/rotate", overlap_hours=2).json()
+    headers: dict[str, Any] = {"HTTP_AUTHORIZATION": f"Bearer {new['token']}"}
+    assert client.get("/api/v1/personas", **headers).status_code == 200
+    token_revoke(by=admin, token=own)
+    assert client.get("/api/v1/personas", **headers).status_code == 401
+
+
+def test_an_agent_does_not_rotate_for_ever(manage: Manage, manager: Persona, admin: User) -> None:
+    own = manager.tokens.get()
+    before = None
+    for number in range(LENGTH_MAX - 1):
+        before = Token.objects.create(
+            persona=manager, responsible=admin, name="r", prefix=f"thp_{number}", digest=bytes([number, 1]),
+            expires_at=own.expires_at, made_with=before,
+        )  # fmt: skip
+    Token.objects.filter(pk=own.pk).update(made_with=before)
+    refused = manage("POST", f"personas/manager/tokens/{own.pk}/rotate")
+    assert (refused.status_code, refused.json()["error"]["suggestions"]) == (
+        409,
+        ["Let a person make a new token."],
+    )
 
 
 ATTACKS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -225,6 +322,7 @@ def test_who_is_held_by_rules_of_its_own_gives_nothing(
     theirs = restriction_create(by=admin, persona=persona, capability="net:post", reason="r").pk
     limit = limit_create(by=admin, kind="quota", measure="calls", amount=5, window_s=60, persona=persona).pk
     isolation_set(by=admin, persona=persona, isolation="strict")
+    persona_switch(by=admin, persona=persona_create(by=admin, name="resting"), on=False)
     before = kept()
     calls: list[tuple[str, str, dict[str, Any]]] = [
         ("POST", "personas/researcher/grants", wish),
@@ -234,6 +332,7 @@ def test_who_is_held_by_rules_of_its_own_gives_nothing(
         ("DELETE", f"limits/{limit}", {}),
         ("PATCH", "personas/researcher", {"isolation": "basic"}),
         ("PATCH", "personas/researcher", {"tier": None}),
+        ("PATCH", "personas/resting", {"active": True}),
     ]
     for method, path, body in calls:
         refused = manage(method, path, **body)
