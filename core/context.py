@@ -27,7 +27,7 @@ class NavItem:
 
 
 NAVIGATION = (
-    NavItem("Overview", "overview", "home", "o"),
+    NavItem("Overview", "overview", "home", "o", more=("/overview/",)),
     NavItem("Tools", "tools", "tools", "t", "registry.view_tool", more=("/sharing/tool/",)),
     NavItem(
         "Packages",
@@ -171,7 +171,8 @@ def _navigation(request: HttpRequest) -> list[dict[str, Any]]:
 
 def _place(request: HttpRequest, item: NavItem) -> dict[str, Any]:
     url = reverse(item.url_name)
-    current = request.path == url if url == "/" else request.path.startswith((url, *item.more))
+    within = item.more if url == "/" else (url, *item.more)
+    current = request.path == url or request.path.startswith(within)
     return {"item": item, "url": url, "current": current}
 
 

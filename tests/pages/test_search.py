@@ -90,6 +90,8 @@ def test_the_palette_leads_nobody_to_pages_that_are_not_there(eyes_with: Eyes, p
 @pytest.mark.parametrize(
     ("address", "place"),
     [
+        ("/", "Overview"),
+        ("/overview/charts/", "Overview"),
         ("/sharing/tool/echo/", "Tools"),
         ("/sharing/package/toolhub-data/", "Packages"),
         ("/sharing/persona/researcher/", "Personas"),
