@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench import embedded, history, peer, queue, report, sandboxes, throughput, waiting
+from bench import decision, embedded, history, peer, queue, report, sandboxes, throughput, waiting
 from bench.database import own_database
 from bench.load import BenchError
 
@@ -101,7 +101,15 @@ def sandbox(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], li
     return asdict(found), found.faults
 
 
+def decisions(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """Figures and faults of decisions on values; prints them."""
+    found = decision.measure(folder, rounds=given.rounds)
+    say(decision.decision_lines(found))
+    return asdict(found), found.faults
+
+
 PARTS: dict[str, Part] = {
+    "decision": decisions,
     "speed": speed,
     "workers": workers,
     "waiters": waiters,

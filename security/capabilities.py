@@ -4,6 +4,7 @@
 split at colons only, so that `network:api.example` never holds `network:api.example.org`.
 """
 
+import functools
 import re
 
 _PART = r"[A-Za-z0-9_/\-]+"
@@ -20,6 +21,7 @@ def is_capability(text: str) -> bool:
     return len(text) <= LONGEST and CAPABILITY.fullmatch(text) is not None
 
 
+@functools.lru_cache(maxsize=8192)
 def holders(capability: str) -> tuple[str, ...]:
     """Every grant that holds the capability, narrowest first: `a:b` → `a:b`, `a:*`, `a`, `*`."""
     separator = ":" if ":" in capability else "."

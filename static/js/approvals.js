@@ -33,6 +33,24 @@ function act(key) {
   return false;
 }
 
+// After an answer the queue is shown anew: the one that took the answered one's place is next.
+const NEXT = "approvals-next";
+
+function comeBack() {
+  const kept = sessionStorage.getItem(NEXT);
+  if (kept === null || !document.querySelector("[data-approvals]")) return;
+  sessionStorage.removeItem(NEXT);
+  const all = cards();
+  all[Math.min(all.length - 1, Number(kept))]?.focus();
+}
+
+document.addEventListener("submit", (event) => {
+  const here = cards().indexOf(event.target.closest("[data-approvals] [data-approval]"));
+  if (here >= 0) sessionStorage.setItem(NEXT, String(here));
+});
+document.addEventListener("htmx:afterSettle", comeBack);
+comeBack();
+
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (isTyping(event.target) || document.querySelector("dialog[open]")) return;

@@ -1,5 +1,6 @@
 """A package is set up in the browser and the next call uses it; calls are approved and denied by keys."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -118,8 +119,14 @@ def test_settings_and_a_secret_are_set_and_the_next_call_uses_them(
 
 def _move_to(queue: Page, text: str) -> None:
     """By the keyboard to the card that has the text; others may wait before it."""
-    for _ in range(20):
-        queue.keyboard.press("j")
+    while queue.locator("[data-approval]:focus").count():
+        before = queue.locator("[data-approval]:focus").get_attribute("aria-labelledby")
+        queue.keyboard.press("k")
+        if before == queue.locator("[data-approval]:focus").get_attribute("aria-labelledby"):
+            break
+    for step in range(20):
+        if step or not queue.locator("[data-approval]:focus").count():
+            queue.keyboard.press("j")
         if text in queue.locator("[data-approval]:focus").inner_text():
             return
     raise AssertionError(text)
@@ -159,6 +166,62 @@ def test_calls_are_decided_by_keys(
     expect(page.get_by_role("button", name="Approve")).to_have_count(0)
     page.goto(f"/runs/{runs[2]}/")
     expect(page.get_by_text("A person has to approve it")).to_be_visible()
+    queue.close()
+
+
+def test_a_full_queue_is_gone_through_by_keys_alone(
+    bo: BrowserContext, execute: Callable[..., httpx.Response], hub: Hub, token: str
+) -> None:
+    """More wait than a page shows. After an answer the keys go on where they were."""
+    runs = {}
+    for number in range(13):
+        answer = execute("gauge_with_care", {"name": f"full {number}"}).json()
+        runs[f"full {number}"] = answer["metadata"]["run_id"]
+    queue = bo.new_page()
+    queue.goto("/approvals/")
+    focused, cards = queue.locator("[data-approval]:focus"), queue.locator("[data-approval]")
+    expect(cards).to_have_count(10)
+    for _ in range(15):
+        queue.keyboard.press("j")
+    expect(cards.nth(9)).to_be_focused()
+    expect(cards.nth(9)).to_be_in_viewport()
+    queue.keyboard.press("k")
+    expect(cards.nth(8)).to_be_focused()
+    named = re.compile(r'"(full \d+)"')
+
+    def name_of(index: int) -> str:
+        found = named.search(cards.nth(index).inner_text())
+        assert found
+        return found[1]
+
+    approved, following = name_of(8), name_of(9)
+    queue.keyboard.press("a")
+    expect(queue.get_by_text("approved, it runs")).to_be_visible()
+    # The next one stands in its place and has the focus.
+    expect(cards.nth(8)).to_be_focused()
+    assert name_of(8) == following
+    queue.keyboard.press("d")
+    expect(cards.nth(8).locator("[data-deny] input[name=reason]")).to_be_focused()
+    queue.keyboard.type("a day jail")  # keys within a field are letters
+    queue.keyboard.press("Enter")
+    expect(queue.get_by_text("demo: denied.")).to_be_visible()
+    expect(cards.nth(8)).to_be_focused()
+    headers = {"Authorization": f"Bearer {token}"}
+
+    def status(name: str) -> str:
+        answer = httpx.get(
+            f"{hub.url}/api/v1/runs/{runs[name]}", headers=headers, params={"wait": 20}, timeout=40
+        )
+        return str(answer.json()["metadata"]["status"])
+
+    assert (status(approved), status(following)) == ("completed", "cancelled")
+    waiting = [
+        httpx.get(f"{hub.url}/api/v1/runs/{run}", headers=headers, timeout=40).json()["metadata"]["status"]
+        for name, run in runs.items()
+        if name not in {approved, following}
+    ]
+    assert set(waiting) == {"awaiting_approval"}
+    expect(focused).to_have_count(1)
     queue.close()
 
 
