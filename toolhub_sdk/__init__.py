@@ -19,7 +19,8 @@ from toolhub_sdk.normalise import normalise
 from toolhub_sdk.package import Package, manifest_of
 from toolhub_sdk.schema import Field
 from toolhub_sdk.strict_json import JSON, Limits, StrictJSONError, loads
-from toolhub_sdk.tool import DeclaredError, Example, Rule, ToolSpec, call, spec_of, tool
+from toolhub_sdk.terms import DeclaredError, Example, Rule
+from toolhub_sdk.tool import ToolSpec, call, spec_of, tool
 
 __all__ = [
     "JSON",

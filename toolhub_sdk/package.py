@@ -7,7 +7,8 @@ from types import ModuleType
 from typing import Any
 
 from toolhub_sdk.normalise import normalise
-from toolhub_sdk.tool import DeclaredError, Example, Rule, ToolSpec, spec_of
+from toolhub_sdk.terms import DeclaredError, Example, Rule
+from toolhub_sdk.tool import ToolSpec, spec_of
 
 MANIFEST_VERSION = "1"
 CONTRACT = "io.toolhub/contract"
@@ -83,8 +84,10 @@ def tools_of(module: ModuleType) -> list[dict[str, Any]]:
     """
     specs = [spec for value in vars(module).values() if (spec := spec_of(value)) and _is_own(value, module)]
     names = [spec.name for spec in specs]
-    if not names or len(set(names)) != len(names):
-        raise ValueError(f"{module.__name__} has no tools, or two of one name: {', '.join(names)}.")
+    if not names:
+        raise ValueError(f"{module.__name__} has no tools. Write @tool(…) above a function of the module.")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"{module.__name__} has two tools of one name: {', '.join(twice)}.")
     return [_tool(spec) for spec in specs]
 
 

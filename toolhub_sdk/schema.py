@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal, NotRequired, Required, TypeAlias, Union
 
 from toolhub_sdk.context import ToolContext
+from toolhub_sdk.errors import ToolError
 from toolhub_sdk.models import is_model_class, model_schema
 from toolhub_sdk.normalise import normalise
 
@@ -66,6 +67,11 @@ class Field:
     format: str | None = None
     examples: Sequence[Any] = ()
 
+    def __post_init__(self) -> None:
+        for least, most in ((self.minimum, self.maximum), (self.min_length, self.max_length)):
+            if least is not None and most is not None and least > most:
+                raise ValueError(f"A Field's least, {least}, is above its most, {most}.")
+
     def keywords(self, kind: object) -> Schema:
         """The JSON Schema keywords for a schema of this `type`."""
         size = "Items" if kind == "array" else "Length"
@@ -94,16 +100,23 @@ class Parameter:
 def parameters_of(function: Callable[..., object]) -> tuple[list[Parameter], str | None]:
     """The parameters that callers fill, and the name of the one that gets the ToolContext, if any.
 
-    Raises TypeError for a parameter that has no annotation or cannot be given by name.
+    Raises TypeError for a parameter that has no annotation or cannot be given by name, and for a function
+    whose call does not give its result.
     """
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"{function.__name__} is async. Write a plain function; it may call asyncio.run().")
+    if inspect.isgeneratorfunction(function):
+        raise TypeError(f"{function.__name__} yields. Return the result; ctx.emit() tells parts of it.")
     hints = typing.get_type_hints(function, include_extras=True)
     parameters, context = [], None
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise TypeError(f"{function.__name__}: {parameter} cannot be given by name.")
+            raise TypeError(f"{function.__name__}: {parameter.name} cannot be given by name.")
         if parameter.name not in hints:
             raise TypeError(f"{function.__name__}: {parameter.name} has no annotation.")
         if hints[parameter.name] is ToolContext:
+            if context is not None:
+                raise TypeError(f"{function.__name__}: {context} and {parameter.name} are both the context.")
             context = parameter.name
         else:
             parameters.append(Parameter(parameter.name, hints[parameter.name], parameter.default))
@@ -118,9 +131,14 @@ def input_schema(function: Callable[..., object]) -> Schema:
     parameters, _ = parameters_of(function)
     properties = {}
     for parameter in parameters:
-        schema = schema_of(parameter.annotation)
-        if parameter.default is not inspect.Parameter.empty:
-            schema["default"] = normalise(parameter.default)
+        try:
+            schema = schema_of(parameter.annotation)
+            if parameter.default is not inspect.Parameter.empty:
+                schema["default"] = normalise(parameter.default)
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}: {parameter.name}: {error}") from error
+        except ToolError as error:
+            raise TypeError(f"{function.__name__}: the default of {parameter.name} is not JSON.") from error
         properties[parameter.name] = schema
     required = [each.name for each in parameters if each.default is inspect.Parameter.empty]
     return {"$schema": DIALECT, **_object(properties, required)}

@@ -4,6 +4,7 @@ import functools
 import logging
 import time
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -152,12 +153,7 @@ def outcome_write(
 
     False when the run is not in `source` with this lease token: somebody else was first.
     """
-    run = (
-        Run.objects.select_related("tool_version")
-        .select_for_update(of=("self",) if connection.vendor == "postgresql" else ())
-        .filter(pk=run_id, status=source, lease_token=token)
-        .first()
-    )
+    run = _run_locked(run_id, source, token)
     if run is None:
         return False
     if apply:
@@ -171,17 +167,8 @@ def outcome_write(
         source=source,
         target=outcome.status,
         who=who,
-        completed_at=timezone.now(),
-        duration_ms=outcome.duration_ms,
-        # A failed run has one where an effect failed: the tool did its work.
-        result=outcome.data,
-        result_hash=outcome.result_hash,
-        error=outcome.error,
-        resources=dict(outcome.resources),
-        sandbox=outcome.sandbox,
-        warnings=[*run.warnings, *outcome.warnings],
         outcome_leaf=ledger.leaf,
-        events_count=run.events_count,
+        **_columns(run, outcome),
     )
     if outcome.files:
         artefacts_keep(run_id, outcome.files)
@@ -192,3 +179,24 @@ def outcome_write(
     run_wake(run_id)
     failpoint("finish.before")
     return True
+
+
+def _run_locked(run_id: UUID, source: Status, token: UUID | None) -> Run | None:
+    rows = Run.objects.select_related("tool_version").filter(pk=run_id, status=source, lease_token=token)
+    return rows.select_for_update(of=("self",) if connection.vendor == "postgresql" else ()).first()
+
+
+def _columns(run: Run, outcome: Outcome) -> dict[str, Any]:
+    """What the run's row says of its end."""
+    return {
+        "completed_at": timezone.now(),
+        "duration_ms": outcome.duration_ms,
+        # A failed run has one where an effect failed: the tool did its work.
+        "result": outcome.data,
+        "result_hash": outcome.result_hash,
+        "error": outcome.error,
+        "resources": dict(outcome.resources),
+        "sandbox": outcome.sandbox,
+        "warnings": [*run.warnings, *outcome.warnings],
+        "events_count": run.events_count,
+    }

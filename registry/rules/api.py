@@ -11,13 +11,14 @@ from rest_framework.views import APIView
 from registry.bodies import body_check
 from registry.policy.named import persona_named
 from registry.policy.openapi import form, operation
-from registry.rules.reading import Told, names_gone, rule_try, rules_told
+from registry.rules.reading import Told, rule_try, rules_told
 from registry.rules.services import MESSAGE_MAX, POINTER_MAX, rule_add, rule_check, rule_named, rule_remove
 from registry.schemas import validator_build
 from registry.selectors import tool_detail
 from security.acting import reading
 from security.policy.selectors import standing_of
 from security.principals import caller
+from toolhub_sdk.checks.rule_names import names_gone
 
 _MANAGES = "The caller needs the capability `toolhub:packages`, and a responsible person with the permission."
 _TEXTS = {

@@ -1,18 +1,12 @@
 """Reads rules: what one says of a call that nobody makes, and which arguments it names that are gone."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from registry.models import Release, Tool
 from registry.rules.judge import Rule, rule_values, rules_broken
-
-_STRING = re.compile(r"""[rR]?("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""")
-_MEMBER = re.compile(r"\barguments\s*\.\s*([A-Za-z_]\w*)\b(?!\s*\()")
-_ITEM = re.compile(r"""\barguments\s*\[\s*["']([^"'\\]+)["']\s*\]""")
-# What a rule asks for before it looks is no fault where it is gone.
-_ASKED = re.compile(r"\bhas\s*\(\s*arguments\s*\.\s*([A-Za-z_]\w*)\s*\)")
+from toolhub_sdk.checks.rule_names import names_gone
 
 
 @dataclass(frozen=True)
@@ -27,12 +21,6 @@ def rules_told(tool: Tool) -> list[Told]:
     """The added rules of a tool, by its version in use."""
     schema = tool.active.definition.get("inputSchema", {}) if tool.active else {}
     return [Told(one, names_gone(one, schema)) for one in tool.rules]
-
-
-def names_gone(rule: Rule, schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The arguments that a rule names and that an input schema does not describe."""
-    known = set(schema.get("properties", {}))
-    return tuple(sorted(_named(rule) - known))
 
 
 def stranded_words(release: Release) -> list[str]:
@@ -52,14 +40,3 @@ def rule_try(
     """What a caller would read; empty where the rule holds. The arguments are held to no schema."""
     broken = rules_broken([rule], rule_values(arguments, context, {}, persona, tier))
     return broken[0][1]["message"] if broken else ""
-
-
-def _named(rule: Rule) -> set[str]:
-    text = str(rule["expression"])
-    bare = _STRING.sub("''", text)
-    return {*_ITEM.findall(text), *_MEMBER.findall(bare), *_of_pointer(rule)} - set(_ASKED.findall(bare))
-
-
-def _of_pointer(rule: Rule) -> Iterable[str]:
-    first = str(rule.get("pointer", "")).removeprefix("/").split("/")[0]
-    return [first.replace("~1", "/").replace("~0", "~")] if first else []

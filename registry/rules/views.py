@@ -12,13 +12,14 @@ from registry.models import Tool
 from registry.policy.named import persona_named
 from registry.rules.forms import RuleForm, example_text
 from registry.rules.judge import rules_of
-from registry.rules.reading import names_gone, rule_try, rules_told
+from registry.rules.reading import rule_try, rules_told
 from registry.rules.services import NAMES, rule_add, rule_check, rule_named, rule_remove
 from registry.selectors import tool_detail
 from security.models import User
 from security.people import person_of
 from security.policy.selectors import standing_of
 from security.sharing.perms import PermsOn
+from toolhub_sdk.checks.rule_names import names_gone
 
 
 class ToolRules(ConsoleView):

@@ -1,16 +1,23 @@
 """The short way and the workers' way write the same kinds of rows and the same hash."""
 
+import hashlib
+import json
+import random
+import struct
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import rfc8785
 
 from audit.models import Event
 from execution.models import Run, Status
 from execution.runs.brief import attempts_of, events_of
 from execution.runs.worker import queue_work
 from registry.models import Package
+from tests.execution.operations.conftest import Operate, operate
 
+__all__ = ["operate"]
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]
 
@@ -65,6 +72,51 @@ CALLS = [
 @pytest.mark.parametrize(("tool", "arguments"), CALLS)
 def test_both_ways_leave_the_same_behind(call: Call, fx: Package, tool: str, arguments: Any) -> None:
     assert way(call, tool, arguments, "wait=30") == way(call, tool, arguments, "respond-async")
+
+
+def test_one_call_has_one_hash_by_every_way(call: Call, fx: Package, operate: Operate) -> None:
+    """Over REST at once, by a worker, and in S4's form: that of the canonical form of its result."""
+    value = {"\U0001f600": [1e21, -0.0, 5e-324, 2**53 - 1], "\ue000": {"b": 1.0, "a": None}}
+    expected = hashlib.sha256(rfc8785.dumps(value)).hexdigest()
+    assert call("fx_echo", {"value": value}).json()["metadata"]["result_hash"] == expected
+    assert call("fx_echo", {"value": value}, HTTP_PREFER="respond-async").status_code == 202
+    Run.objects.filter(status=Status.PENDING).update(due_at="2026-01-01T00:00:00Z")
+    queue_work("default")
+    single = operate(
+        "execute_single", parameters={"toolName": "fx_echo", "arguments": {"value": value}}
+    ).json()
+    assert single["results"][0]["metadata"]["result_hash"] == expected
+    runs = Run.objects.order_by("id")
+    assert [bytes(run.result_hash or b"").hex() for run in runs] == [expected] * 3
+    assert [run.inline for run in runs] == [True, False, True]
+
+
+def test_a_hundred_random_results_have_the_hash_of_their_canonical_form(
+    call: Call, fx: Package, settings: Any
+) -> None:
+    settings.SESSION_RUNS_MAX = 0
+    chance = random.Random(29)
+
+    def made(depth: int) -> Any:
+        number = struct.unpack(">d", chance.randbytes(8))[0]
+        letters = "".join(chance.choices('a\x00"é\ue000\U0001f600', k=4))
+        plain = [
+            None,
+            True,
+            chance.randint(-(2**53) + 1, 2**53 - 1),
+            letters,
+            0.1 if number - number else number,
+        ]
+        if depth == 0 or chance.random() < 0.3:
+            return chance.choice(plain)
+        inner = [made(depth - 1) for _ in range(chance.randint(0, 4))]
+        return inner if chance.random() < 0.5 else {f"{letters}{n}": each for n, each in enumerate(inner)}
+
+    for _ in range(100):
+        answer = json.loads(call("fx_echo", {"value": made(4)}).content)
+        assert answer["success"] is True
+        expected = hashlib.sha256(rfc8785.dumps(answer["data"])).hexdigest()
+        assert answer["metadata"]["result_hash"] == expected
 
 
 def test_an_impure_tool_is_started_in_the_record_before_it_works(

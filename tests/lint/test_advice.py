@@ -12,6 +12,7 @@ from registry.lint.providers import fits_of
 from registry.models import Package
 from registry.releases.publish import release_publish
 from toolhub_sdk.lint.advice import advice_on
+from toolhub_sdk.lint.contradictions import contradictions_in
 from toolhub_sdk.package import CONTRACT
 
 HERE = "/tools/0/_meta/io.toolhub~1contract"
@@ -46,7 +47,8 @@ def advised(**changes: Any) -> dict[str, str]:
         inner.pop(name, None)
         if value is not ...:
             inner[name] = value
-    return {each.code: each.pointer for each in advice_on(made, "/tools/0")}
+    found = [*advice_on(made, "/tools/0"), *contradictions_in(made, "/tools/0")]
+    return {each.code: each.pointer for each in found}
 
 
 def properties(**members: Any) -> dict[str, Any]:
@@ -87,6 +89,21 @@ def test_a_good_tool_gets_no_advice() -> None:
             "SEVERAL_JOBS",
             "/inputSchema/properties/action",
         ),
+        (
+            {
+                "inputSchema": properties(
+                    a={"type": "integer", "description": "A.", "minimum": 2, "default": 1}
+                )
+            },
+            "DEFAULT_UNFIT",
+            "/inputSchema/properties/a/default",
+        ),
+        (
+            {"validators": [{"expression": "arguments.txt != ''", "message": "Empty."}]},
+            "RULE_ARGUMENT_UNKNOWN",
+            f"{HERE}/validators/0",
+        ),
+        ({"fieldKinds": {"/a~1b": "sql"}}, "FIELD_UNKNOWN", f"{HERE}/fieldKinds/~1a~01b"),
         ({"_meta": {}}, "CONTRACT_MISSING", ""),
         ({"resourceBounds": {}}, "BOUNDS_MISSING", f"{HERE}/resourceBounds"),
         ({"errors": []}, "ERRORS_UNDECLARED", f"{HERE}/errors"),
@@ -112,6 +129,18 @@ def test_each_rule_says_where(changes: dict[str, Any], code: str, at: str) -> No
     found = advised(**changes)
     assert found[code] == (at if at.startswith("/tools") else f"/tools/0{at}")
     assert set(found) - {code} <= {"CONTRACT_MISSING"}
+
+
+def test_rules_on_arguments_that_depend_on_a_context_are_not_doubted() -> None:
+    rule = {"expression": "arguments.txt != ''", "message": "Empty."}
+    assert advised(validators=[rule], hooks={"schema": "made"}, fieldKinds={"/txt": "sql"}) == {}
+
+
+def test_a_default_is_held_to_what_its_property_refers_to() -> None:
+    count = {"type": "integer", "minimum": 2}
+    for default, found in ((1, True), (2, False)):
+        schema = properties(a={"$ref": "#/$defs/count", "default": default})
+        assert ("DEFAULT_UNFIT" in advised(inputSchema={**schema, "$defs": {"count": count}})) is found
 
 
 def test_a_network_tool_is_hardly_deterministic() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from toolhub_sdk.checks.node import PACKAGE, UnfitLock, node_lock_read, node_scripts
 from toolhub_sdk.checks.problem import pointer
 from toolhub_sdk.lint.advice import advice_on
+from toolhub_sdk.lint.contradictions import contradictions_in
 from toolhub_sdk.lint.instructions import instruction_findings
 from toolhub_sdk.lint.invisible import invisible_findings
 from toolhub_sdk.lint.names import near_name, requirement_names, well_known
@@ -44,6 +45,7 @@ def warnings_of(
 
 def _tool(definition: Mapping[str, Any], at: str) -> Iterator[LintWarning]:
     yield from advice_on(definition, at)
+    yield from contradictions_in(definition, at)
     for fit in fits_of(definition):
         # That strict has no words for a schema is nothing that an author has to mend.
         if fit.unfit and not fit.provider.endswith("-strict"):

@@ -9,10 +9,11 @@ from django.test import Client
 from audit.models import Event
 from execution.models import Run
 from registry.models import Tool, ToolVersion
-from registry.rules.reading import names_gone, stranded_words
+from registry.rules.reading import stranded_words
 from security.models import Persona, User
 from security.policy.tiers import tier_create, tier_set
 from security.services import grant_create
+from toolhub_sdk.checks.rule_names import names_gone
 
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]
