@@ -17,6 +17,7 @@ from core.errors import ToolHubError, error_object
 from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
 from execution.models import Status
 from execution.runners.call import Call, unsaid
+from execution.runners.defaults import arguments_of
 from execution.runners.judging import ended, error_read, given, tool_error
 from execution.runners.sandboxed import PACKAGE, PATH, Program, exit_failed, run_sandboxed
 from execution.runs.outcomes import Outcome
@@ -84,7 +85,7 @@ def request_of(call: Call) -> dict[str, Any]:
     }
     config = {"config": call.settings.values} if call.settings.values else {}
     tool = call.version.definition["name"]
-    return {"arguments": dict(call.arguments), "context": context, "tool": tool, **config}
+    return {"arguments": arguments_of(call), "context": context, "tool": tool, **config}
 
 
 def judge(call: Call, done: Finished, started_at: datetime) -> Outcome:

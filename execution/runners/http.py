@@ -13,6 +13,7 @@ from core.http.urls import Url, url_read
 from execution.models import Status
 from execution.runners.apart import run_apart
 from execution.runners.call import Call, unsaid
+from execution.runners.defaults import arguments_of
 from execution.runners.judging import ended, given, timeout_error, tool_error
 from execution.runs.outcomes import Outcome
 from toolhub_sdk import ToolError
@@ -49,7 +50,7 @@ def _answer(call: Call) -> object:
 
     operation = call.version.definition["_meta"][CONTRACT]["http"]
     request = web_request(
-        call.version.entry, operation, call.arguments, {**call.settings.values, **call.settings.secrets}
+        call.version.entry, operation, arguments_of(call), {**call.settings.values, **call.settings.secrets}
     )
     try:
         reply = http_send(

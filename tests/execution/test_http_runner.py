@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from core.actors import SYSTEM
+from execution.models import Run
 from registry.config.services import config_change
 from registry.models import Package, Tool, ToolVersion
 from registry.releases.draft import release_draft
@@ -51,6 +52,9 @@ def publish(port: int) -> None:
         definition("web_post", port, {"method": "POST", "path": "/items", "headers": {"X-Id": "id"}}),
         definition("web_put", port, {"method": "PUT", "path": "/items/{id}"}),
     ]
+    paged = definition("web_list", port, {"method": "GET", "path": "/items"})
+    paged["inputSchema"] = {"type": "object", "properties": {"page": {"type": "integer", "default": 1}}}
+    tools.append(paged)
     manifest = {
         "manifestVersion": "1",
         "name": "web-items",
@@ -68,6 +72,15 @@ def tools(server: Receiver, settings: Any, admin: User, persona: Persona) -> Non
     settings.HTTP_ALLOW = [f"127.0.0.1:{server.port}"]
     publish(server.port)
     assignment_create(by=admin, persona=persona, tool=None, package=Package.objects.get(name="web-items"))
+
+
+@pytest.mark.usefixtures("tools")
+def test_what_the_caller_left_out_is_sent_as_the_schemas_default(server: Receiver, call: Call) -> None:
+    server.answers = [says(b"[]"), says(b"[]")]
+    assert call("web_list", {}).json()["success"] is True
+    assert call("web_list", {"page": 3}).json()["success"] is True
+    assert [one.path for one in server.got] == ["/api/items?page=1", "/api/items?page=3"]
+    assert list(Run.objects.order_by("id").values_list("arguments", flat=True)) == [{}, {"page": 3}]
 
 
 @pytest.mark.usefixtures("tools")

@@ -220,9 +220,12 @@ def box_publish() -> Package:
     return publish(python_manifest(), {"box.py": PYTHON.encode()}).package
 
 
-def shell_publish(entry: Any = ("sh", "tool.sh")) -> Package:
-    """The package of a command."""
-    return publish(command_manifest(entry), {"tool.sh": b"#!/bin/sh\n" + SHELL.encode()}).package
+def shell_publish(entry: Any = ("sh", "tool.sh"), change: Any = None) -> Package:
+    """The package of a command; `change` may do something to its manifest first."""
+    manifest = command_manifest(entry)
+    if change:
+        change(manifest)
+    return publish(manifest, {"tool.sh": b"#!/bin/sh\n" + SHELL.encode()}).package
 
 
 def net_publish(allow: list[str], isolation: str = "strict", *, version: str = "1.0.0") -> Package:

@@ -190,6 +190,29 @@ def test_a_command_gets_a_request_and_gives_a_result(entry: Any, perform: Perfor
     assert (got["context"]["session_id"], got["context"]["hints"]) == ("s", {"h": 1})
 
 
+def test_a_command_gets_the_defaults_of_what_the_caller_left_out(perform: Perform) -> None:
+    inner = {"type": "object", "properties": {"b": {"default": 2}}}
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer", "default": 1}, "in": inner, "x": {"default": []}, "y": {}},
+        "not": {"required": ["a", "y"]},
+    }
+
+    def with_defaults(manifest: Any) -> None:
+        manifest["tools"][0]["inputSchema"] = schema
+
+    shell_publish(change=with_defaults)
+    got = {
+        text: perform("shell_box", given).data["got"]["arguments"]
+        for text, given in (("none", {}), ("some", {"a": 5, "in": {"c": 3}}), ("apart", {"y": 1}))
+    }
+    assert got == {
+        "none": {"a": 1, "x": []},
+        "some": {"a": 5, "in": {"c": 3, "b": 2}, "x": []},
+        "apart": {"y": 1},  # with the defaults it would not fit
+    }
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [({"fail": True}, "SHELL_NO"), ({"die": True}, "EXECUTION_FAILED"), ({"talk": True}, "INVALID_OUTPUT")],

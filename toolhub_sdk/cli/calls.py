@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from toolhub_sdk.cli.package_folder import SDK
+from toolhub_sdk.defaults import defaults_filled
 from toolhub_sdk.errors import ToolError
 from toolhub_sdk.package import CONTRACT
 from toolhub_sdk.strict_json import StrictJSONError, loads
@@ -43,12 +44,13 @@ def tool_call(
     bound = contract.get("resourceBounds", {}).get("timeoutMs") or TIMEOUT_MS
     limit = seconds or bound / 1000
     runtime = manifest["runtime"]
+    filled = defaults_filled(definition["inputSchema"], arguments)
     if runtime["type"] == "http":
-        return _web(runtime["entry"], contract["http"], arguments, limit)
+        return _web(runtime["entry"], contract["http"], filled, limit)
     if runtime["type"] == "python":
         return _python(folder, runtime["entry"], definition, contract, arguments, limit)
     if runtime["type"] == "command":
-        return _command(folder, runtime["entry"], definition, contract, arguments, limit)
+        return _command(folder, runtime["entry"], definition, contract, filled, limit)
     return Answer(
         error=f"tools of the runtime {runtime['type']} are called by a hub alone: install the package."
     )

@@ -31,7 +31,7 @@ def contradictions_in(definition: Mapping[str, Any], at: str) -> Iterator[LintWa
 
 
 def _defaults(schema: Mapping[str, Any], at: str) -> Iterator[LintWarning]:
-    """A call that leaves the argument out gets its default, and is then held to the schema."""
+    """A default that a caller could not send."""
     given = {
         name: each["default"]
         for name, each in schema.get("properties", {}).items()
@@ -43,5 +43,5 @@ def _defaults(schema: Mapping[str, Any], at: str) -> Iterator[LintWarning]:
     except Refusal:
         return  # a property refers to what is left out here
     for name in (name for name, default in given.items() if not alone.is_valid({name: default})):
-        message = f"The default of {name} does not fit its own schema: calls without {name} are refused."
+        message = f"The default of {name} does not fit its own schema. Mend one of the two."
         yield LintWarning("DEFAULT_UNFIT", f"{at}{pointer(['properties', name, 'default'])}", message)
