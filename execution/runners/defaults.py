@@ -13,7 +13,7 @@ def arguments_of(call: Call) -> dict[str, Any]:
     The run's record has what the caller sent.
     """
     given = dict(call.arguments)
-    filled: dict[str, Any] = defaults_filled(call.version.definition["inputSchema"], given)
+    filled: dict[str, Any] = defaults_filled(call.version.definition.get("inputSchema"), given)
     if filled == given:
         return given
     return filled if input_validator(call.version.digest, call.version.definition).is_valid(filled) else given

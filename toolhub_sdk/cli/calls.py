@@ -44,7 +44,7 @@ def tool_call(
     bound = contract.get("resourceBounds", {}).get("timeoutMs") or TIMEOUT_MS
     limit = seconds or bound / 1000
     runtime = manifest["runtime"]
-    filled = defaults_filled(definition["inputSchema"], arguments)
+    filled = defaults_filled(definition.get("inputSchema"), arguments)
     if runtime["type"] == "http":
         return _web(runtime["entry"], contract["http"], filled, limit)
     if runtime["type"] == "python":
