@@ -1,5 +1,6 @@
 """Forms about personas. What they may hold is the services' to say; the fields only read it."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -39,8 +40,66 @@ class AssignForm(ConsoleForm):
     )
 
 
+# What the names of a condition's fields end with, one for each that the form can have.
+ROWS = ("", "_2", "_3", "_4")
+_KINDS = [
+    ("path", "a path lies within folders"),
+    ("host", "an address is at hosts"),
+    ("equals", "a text is one of these"),
+    ("matches", "a text matches one of these, with * for any"),
+    ("cel", "an expression in CEL is true"),
+    ("approval", "a person approves the call"),
+]
+
+
+def _condition_fields(row: str) -> dict[str, forms.Field]:
+    """The fields of one condition; the first row explains them."""
+    empty = "no other condition" if row else "always"
+    about = "The argument that is looked at: /path, /target/url."
+    values = (
+        "Folders (/srv/reports), hosts (*.example.org) or texts (order-*), one a line."
+        " In CEL an expression: arguments.amount < 100"
+    )
+    return {
+        f"condition{row}": forms.ChoiceField(
+            label="And only where" if row else "Only where", required=False, choices=[("", empty), *_KINDS]
+        ),
+        f"argument{row}": forms.CharField(
+            label="Argument",
+            required=False,
+            max_length=500,
+            widget=forms.TextInput(
+                attrs={"list": "arguments-known", "autocomplete": "off", "spellcheck": "false"}
+            ),
+            help_text="" if row else about,
+        ),
+        f"values{row}": forms.CharField(
+            label="Is",
+            required=False,
+            max_length=2000,
+            widget=forms.Textarea(attrs={"rows": 2}),
+            help_text="" if row else values,
+        ),
+    }
+
+
+def _condition_read(given: Mapping[str, Any], row: str) -> dict[str, Any] | None:
+    """The condition in a row's fields; None for an empty row."""
+    kind, argument, values = (given[f"{name}{row}"] for name in ("condition", "argument", "values"))
+    if not kind:
+        return None
+    if kind == "approval":
+        return {"kind": kind}
+    if kind == "cel":
+        return {"kind": kind, "expression": values.strip()}
+    lines = [line.strip() for line in values.splitlines() if line.strip()]
+    return {"kind": kind, "argument": argument.strip(), "values": lines}
+
+
 class GrantForm(ConsoleForm):
-    """A capability for a persona."""
+    """A capability for a persona, under several conditions, which all have to hold."""
+
+    rows: Sequence[str] = ()
 
     capability = forms.CharField(
         max_length=120,
@@ -56,35 +115,6 @@ class GrantForm(ConsoleForm):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
         help_text="Empty: no end.",
     )
-    condition = forms.ChoiceField(
-        label="Only where",
-        required=False,
-        choices=[
-            ("", "always"),
-            ("path", "a path lies within folders"),
-            ("host", "an address is at hosts"),
-            ("equals", "a text is one of these"),
-            ("matches", "a text matches one of these, with * for any"),
-            ("cel", "an expression in CEL is true"),
-            ("approval", "a person approves the call"),
-        ],
-    )
-    argument = forms.CharField(
-        required=False,
-        max_length=500,
-        widget=forms.TextInput(
-            attrs={"list": "arguments-known", "autocomplete": "off", "spellcheck": "false"}
-        ),
-        help_text="The argument that is looked at: /path, /target/url.",
-    )
-    values = forms.CharField(
-        label="Is",
-        required=False,
-        max_length=2000,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Folders (/srv/reports), hosts (*.example.org) or texts (order-*), one a line."
-        " In CEL an expression: arguments.amount < 100",
-    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -96,25 +126,27 @@ class GrantForm(ConsoleForm):
         }
 
     def wishes(self) -> dict[str, Any]:
-        """What the service takes."""
-        given = dict(self.cleaned_data)
-        kind, argument, values = given.pop("condition"), given.pop("argument"), given.pop("values")
-        if kind == "approval":
-            given["conditions"] = [{"kind": kind}]
-        elif kind == "cel":
-            given["conditions"] = [{"kind": kind, "expression": values.strip()}]
-        elif kind:
-            lines = [line.strip() for line in values.splitlines() if line.strip()]
-            given["conditions"] = [{"kind": kind, "argument": argument.strip(), "values": lines}]
+        """What the service takes; conditions in the order of their rows."""
+        given = {name: self.cleaned_data[name] for name in ("capability", "reason", "expires_at")}
+        made = [(row, _condition_read(self.cleaned_data, row)) for row in ROWS]
+        self.rows = [row for row, condition in made if condition]
+        given["conditions"] = [condition for _, condition in made if condition]
         return given
 
     def take(self, error: ToolHubError) -> None:
         """Puts what is wrong with a condition at the field that it came from."""
         for item in error.errors:
-            place = item.get("pointer", "")
-            if place.startswith("/conditions"):
-                item["pointer"] = "/argument" if place.endswith("/argument") else "/values"
+            kind, _, rest = item.get("pointer", "").removeprefix("/").partition("/")
+            number = rest.partition("/")[0]
+            if kind == "conditions":
+                row = self.rows[int(number)] if number.isdigit() and int(number) < len(self.rows) else ""
+                field = "argument" if rest.endswith("/argument") else "values"
+                item["pointer"] = f"/{field}{row}"
         super().take(error)
+
+
+for _row in ROWS:
+    GrantForm.base_fields |= _condition_fields(_row)
 
 
 class TokenForm(ConsoleForm):

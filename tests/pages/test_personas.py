@@ -298,6 +298,28 @@ def test_a_capability_is_granted_under_a_condition_and_the_page_says_which(
     assert grant.conditions == [{"kind": "path", "argument": "/path", "values": ["/data", "/tmp"]}]
     page = eyes.get(reverse("persona", args=[persona.name])).content.decode()
     assert "/path lies within /data, /tmp" in page
+    several = {
+        "capability": "net",
+        "reason": "reports",
+        "condition": "host",
+        "argument": "/url",
+        "values": "*.example.org",
+        "condition_3": "path",
+        "argument_3": "/file",
+        "values_3": "/data",
+        "condition_4": "cel",
+        "values_4": "arguments.amount < 10",
+    }
+    wrong = eyes.post(here, {**several, "values_3": "data"})
+    assert list(wrong.context["forms"].grant.errors) == ["values_3"]
+    assert list(eyes.post(here, {**several, "values_4": "(("}).context["forms"].grant.errors) == ["values_4"]
+    assert not persona.grants.filter(capability="net").exists()
+    assert eyes.post(here, several).status_code == 302
+    page = eyes.get(reverse("persona", args=[persona.name])).content.decode()
+    for words in ("/url is at *.example.org", "/file lies within /data", "arguments.amount &lt; 10"):
+        assert f"only where <code>{words}</code>" in page, words
+    granted = persona.grants.get(capability="net").conditions
+    assert [one["kind"] for one in granted] == ["host", "path", "cel"]
     other = {"capability": "db:read", "reason": "x", "condition": "cel"}
     assert eyes.post(here, {**other, "values": "arguments.limit <"}).status_code == 422
     assert eyes.post(here, {**other, "values": "arguments.limit < 100"}).status_code == 302
