@@ -190,12 +190,13 @@ def call_decide(
     token_state: TokenState | None = None,
     at: datetime | None = None,
     approved: str = "",
+    session: str = "",
 ) -> Decision:
     """The decision on a call of the tool by this principal; expiries are judged at `at`, else now.
 
     Conditions of grants are judged by `arguments`; without them they count as met.
 
-    `approved` names who approved this very call.
+    `approved` names who approved this very call; `session` is the one that the call is in.
 
     Unless it is given, `token_state` is that of a valid token, or "none" where there is no token.
     """
@@ -221,6 +222,7 @@ def call_decide(
             content=found.content(arguments),
             asks=found.asks,
             approved=approved,
+            session=session,
             same_eyes=_same_eyes(principal, found.name),
         )
     )

@@ -4,7 +4,8 @@ A condition is JSON: `{kind, argument, values}` with a JSON Pointer (RFC 6901) i
 `{kind: "cel", expression}` over `arguments`. Kinds: `path` (lies within one of the folders), `host` (is one
 of the hosts, or below `*.example.org`), `equals` (is one of the texts), `matches` (is one of the texts, in
 which `*` stands for any). `{kind: "approval"}` says nothing of
-the arguments: a person approves each call that stands on the grant.
+the arguments: a person approves each call that stands on the grant. `{kind: "session", values: [ID]}` is for
+approvals in advance alone: they count for calls in that session of the persona's.
 """
 
 import posixpath
@@ -16,9 +17,12 @@ from core.errors import InvalidRequest
 from core.http.errors import HttpRefused
 from core.http.urls import url_read
 from core.json.pointer import POINTER, pointer_get, pointer_is
+from core.seen import text_seen
 
 KINDS = ("path", "host", "equals", "matches")
 APPROVAL = "approval"
+SESSION = "session"
+SESSION_MAX = 128
 CONDITIONS_MAX = 10
 VALUES_MAX = 50
 VALUE_MAX = 500
@@ -38,6 +42,8 @@ def condition_words(condition: Condition) -> str:
         return "a person approves the call"
     if condition["kind"] == "cel":
         return str(condition["expression"])
+    if condition["kind"] == SESSION:
+        return f"the call is in the session {text_seen(', '.join(condition['values']))}"
     values = ", ".join(condition["values"])
     return f"{condition['argument']} {_VERBS[condition['kind']]} {values}"
 
@@ -50,6 +56,8 @@ def unmet(conditions: Sequence[Condition], arguments: Mapping[str, Any]) -> Cond
 def _holds(condition: Condition, arguments: Mapping[str, Any]) -> bool:
     if condition["kind"] == APPROVAL:
         return True
+    if condition["kind"] == SESSION:  # arguments do not say; who knows the session asks `session_of`
+        return False
     if condition["kind"] == "cel":
         try:
             return cel_holds(condition["expression"], {"arguments": arguments})
@@ -118,7 +126,7 @@ _VERBS = {"path": "lies within", "host": "is at", "equals": "is", "matches": "ma
 
 
 def _checked(place: str, one: Any) -> dict[str, Any]:
-    known = (*KINDS, "cel", APPROVAL)
+    known = (*KINDS, "cel", APPROVAL, SESSION)
     if not isinstance(one, Mapping) or one.get("kind") not in known:
         raise _wrong(place, f"A condition's kind is one of {', '.join(known)}.")
     if one["kind"] == APPROVAL:
@@ -127,6 +135,8 @@ def _checked(place: str, one: Any) -> dict[str, Any]:
         return {"kind": APPROVAL}
     if one["kind"] == "cel":
         return _cel(place, one)
+    if one["kind"] == SESSION:
+        return _session(place, one)
     if set(one) != {"kind", "argument", "values"}:
         raise _wrong(place, "A condition has kind, argument and values.")
     argument, values = one["argument"], one["values"]
@@ -138,6 +148,20 @@ def _checked(place: str, one: Any) -> dict[str, Any]:
     for number, value in enumerate(values):
         _value_check(f"{place}/values/{number}", one["kind"], value)
     return {"kind": one["kind"], "argument": argument, "values": list(values)}
+
+
+def session_of(conditions: Sequence[Condition]) -> str:
+    """The session that the conditions name; empty where none does."""
+    return next((str(one["values"][0]) for one in conditions if one["kind"] == SESSION), "")
+
+
+def _session(place: str, one: Mapping[str, Any]) -> dict[str, Any]:
+    values = one.get("values")
+    if set(one) != {"kind", "values"} or not isinstance(values, list) or len(values) != 1:
+        raise _wrong(place, "A condition on the session has kind and values, with one session.")
+    if not isinstance(values[0], str) or not 1 <= len(values[0]) <= SESSION_MAX or "\0" in values[0]:
+        raise _wrong(f"{place}/values/0", f"Name a session in at most {SESSION_MAX} characters.")
+    return {"kind": SESSION, "values": [values[0]]}
 
 
 def _cel(place: str, one: Mapping[str, Any]) -> dict[str, Any]:

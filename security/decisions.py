@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal
 
+from core.seen import text_seen
 from security.capabilities import covers, holders
-from security.conditions import APPROVAL, condition_words, unmet
+from security.conditions import APPROVAL, SESSION, condition_words, unmet
 from security.content.violation import Violation
 from security.facts import CallFacts, GrantFact, LimitFact, RestrictionFact
 
@@ -283,7 +284,10 @@ def _approval(facts: CallFacts) -> Check:
     standing, own = _standing(facts)
     if standing is not None:
         until = f" until {standing.expires_at:%Y-%m-%d %H:%M} UTC" if standing.expires_at else ""
-        return Check("approval", "pass", f"Approved in advance by the grant of {standing.capability}{until}.")
+        where = f" in the session {text_seen(standing.session)}" if standing.session else ""
+        return Check(
+            "approval", "pass", f"Approved in advance by the grant of {standing.capability}{where}{until}."
+        )
     return Check(
         "approval",
         "ask",
@@ -300,7 +304,7 @@ def _wants_approval(grant: GrantFact) -> bool:
 
 def _standing(facts: CallFacts) -> tuple[GrantFact | None, str]:
     """A grant that approves calls of the tool in advance; or None, and which does not count by four eyes."""
-    mine = standing_grants(facts.tool, facts.grants)
+    mine = tuple(_in_session(standing_grants(facts.tool, facts.grants), facts.session))
     needed = f"{APPROVED}:{facts.tool}"
     other = tuple(grant for grant in mine if not facts.same_eyes or grant.granted_by != facts.same_eyes)
     found, _ = _held(needed, replace(facts, grants=other))
@@ -308,6 +312,17 @@ def _standing(facts: CallFacts) -> tuple[GrantFact | None, str]:
     if found is not None or own is None:
         return found, ""
     return None, f" The grant of {own.capability} is by who is responsible for the caller: it does not count."
+
+
+def _in_session(grants: Sequence[GrantFact], session: str) -> Iterator[GrantFact]:
+    """Those that count in the session: without a condition on it, which these meet."""
+    for grant in grants:
+        named = [one for one in grant.conditions if one["kind"] == SESSION]
+        if not named:
+            yield grant
+        elif session and all(one["values"] == [session] for one in named):
+            others = tuple(one for one in grant.conditions if one["kind"] != SESSION)
+            yield replace(grant, conditions=others, session=session)
 
 
 def standing_grants(tool: str, grants: Sequence[GrantFact]) -> tuple[GrantFact, ...]:

@@ -23,6 +23,8 @@ class GrantFact:
     conditions: tuple[Condition, ...] = ()
     tier: str = ""
     granted_by: int = 0
+    # The session that a decision found it to count in.
+    session: str = ""
 
 
 @dataclass(frozen=True)
@@ -123,5 +125,7 @@ class CallFacts:
     # Why the tool wants each call approved, and who approved this one; empty where neither is.
     asks: str = field(default="", kw_only=True)
     approved: str = field(default="", kw_only=True)
+    # The session that the call is in, as its caller names it; empty where it names none.
+    session: str = field(default="", kw_only=True)
     # The person whose grants do not approve in advance: who answers for the caller, while four eyes hold.
     same_eyes: int = field(default=0, kw_only=True)

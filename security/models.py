@@ -162,10 +162,16 @@ class Grant(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(null=True)
     conditions = CanonicalJSONField(default=list)
+    # The session that its condition of the kind `session` names; empty without one.
+    session = models.CharField(max_length=128, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ("capability",)
-        constraints = (models.UniqueConstraint(fields=["persona", "capability"], name="grant_once"),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=["persona", "capability", "session"], name="grant_once_in_session"
+            ),
+        )
 
     def __str__(self) -> str:
         return self.capability

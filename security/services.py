@@ -12,7 +12,7 @@ from core.actors import Actor
 from core.errors import Conflict, Denied, InvalidRequest
 from security.acting import PERSONAS, By, acting, own_check, person_behind
 from security.capabilities import HUB, is_capability
-from security.conditions import Condition, conditions_check
+from security.conditions import SESSION, Condition, conditions_check, session_of
 from security.decisions import APPROVED
 from security.four_eyes import four_eyes_hold
 from security.giving import capabilities_check, loosen_check, rotation_check, token_check
@@ -117,6 +117,7 @@ def grant_create(
     if checked and capability.partition(":")[0] == HUB:
         message = f"{capability} is about the hub: conditions on a call's arguments cannot be met there."
         raise InvalidRequest(message, errors=[{"pointer": "/conditions", "message": message}])
+    session = _session_check(capability, checked, expires_at)
     capabilities_check(by, [capability], expires_at, checked)
     _peoples_check(person, persona, capability)
     _advance_check(person, persona, capability)
@@ -129,15 +130,36 @@ def grant_create(
                 reason=reason,
                 granted_by=person,
                 expires_at=expires_at,
+                session=session,
             )
             until = expires_at.isoformat() if expires_at else None
             data: dict[str, object] = {"capability": capability, "reason": grant.reason, "expires_at": until}
             data |= {"conditions": checked} if checked else {}
             record(_entry("grant.created", actor, persona, **data))
     except IntegrityError as error:
-        message = f"{persona.name} holds {capability} already."
+        message = f"{persona.name} holds {capability} already{' in this session' if session else ''}."
         raise Conflict(message, errors=[{"pointer": "/capability", "message": message}]) from error
     return grant
+
+
+def _session_check(capability: str, conditions: Sequence[Condition], expires_at: datetime | None) -> str:
+    """The session that a grant is for; empty without one. Raises InvalidRequest.
+
+    Agents name their sessions themselves: what counts in one ends by itself all the same.
+    """
+    named = [one for one in conditions if one["kind"] == SESSION]
+    if not named:
+        return ""
+    message = ""
+    if capability.partition(":")[0] != APPROVED:
+        message = f"Only an approval in advance, {APPROVED}:TOOL, is given for a session."
+    elif len(named) > 1:
+        message = "A grant is for one session."
+    elif expires_at is None:
+        message = "A grant for a session needs an end."
+    if message:
+        raise InvalidRequest(message, errors=[{"pointer": "/conditions", "message": message}])
+    return session_of(named)
 
 
 def _peoples_check(by: User, persona: Persona, capability: str) -> None:
@@ -178,7 +200,17 @@ def grant_revoke(*, by: By, grant: Grant) -> None:
     with transaction.atomic():
         deleted, _ = Grant.objects.filter(pk=grant.pk).delete()
         if deleted:
-            record(_entry("grant.revoked", actor, grant.persona, capability=grant.capability))
+            data = {"session": grant.session} if grant.session else {}
+            record(_entry("grant.revoked", actor, grant.persona, capability=grant.capability, **data))
+
+
+def session_grants_end(*, actor: Actor, persona: Persona, session: str) -> None:
+    """Takes back what was granted for a session of the persona's, which is over; on record."""
+    with transaction.atomic():
+        rows = Grant.objects.select_for_update().filter(persona=persona, session=session).exclude(session="")
+        for grant in rows:
+            record(_entry("grant.revoked", actor, persona, capability=grant.capability, session=session))
+        rows.delete()
 
 
 def token_create(*, by: By, persona: Persona, name: str, days: int = 90) -> tuple[Token, str]:

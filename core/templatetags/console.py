@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -18,7 +17,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
-from toolhub_sdk.lint.invisible import INVISIBLE
+from core.seen import text_seen
 
 register = template.Library()
 register.filter(intcomma)
@@ -267,11 +266,11 @@ def json_line(value: Any) -> str:
 def differing(before: Any, after: Any) -> tuple[str, str]:
     """Two values as a reader compares them: of long texts the part that differs and what is around it."""
     if isinstance(before, str) and isinstance(after, str):
-        before, after = _seen(before), _seen(after)
+        before, after = text_seen(before), text_seen(after)
         head = _alike(before, after)
         tail = _alike(before[head:][::-1], after[head:][::-1])
         return _around(before, head, tail), _around(after, head, tail)
-    shown = [_seen(value) if isinstance(value, str) else _json(value) for value in (before, after)]
+    shown = [text_seen(value) if isinstance(value, str) else _json(value) for value in (before, after)]
     return _around(shown[0], 0, 0), _around(shown[1], 0, 0)
 
 
@@ -291,11 +290,7 @@ def _around(text: str, head: int, tail: int) -> str:
 
 
 def _json(value: Any, option: int = 0) -> str:
-    return _seen(orjson.dumps(value, option=option).decode())
-
-
-def _seen(text: str) -> str:
-    return INVISIBLE.sub(lambda found: json.dumps(found.group())[1:-1], text)
+    return text_seen(orjson.dumps(value, option=option).decode())
 
 
 @register.filter

@@ -91,6 +91,7 @@ class ApprovalApprove(APIView):
                 approval_id=pk,
                 reason=body.get("reason", ""),
                 hours=body.get("hours", 0),
+                session=body.get("session", False),
             ),
         )
 

@@ -19,6 +19,7 @@ from execution.runs.events import APPROVAL_DELEGATED, APPROVED, event_add
 from execution.runs.finish import outcome_write
 from execution.runs.outcomes import failure
 from execution.runs.states import transition
+from security.conditions import SESSION
 from security.decisions import APPROVED as IN_ADVANCE
 from security.models import Grant, User
 from security.permissions import actor_of
@@ -26,6 +27,8 @@ from security.services import grant_create, grant_revoke
 
 REASON_MAX = 500
 HOURS_MAX = 24 * 366
+# A caller names its sessions itself: what is approved for one ends soon all the same.
+SESSION_HOURS, SESSION_HOURS_MAX = 8, 24
 
 
 @dataclass(frozen=True)
@@ -38,22 +41,39 @@ class _Asked:
 
 
 def approval_grant(
-    *, by: User, approval_id: UUID, reason: str = "", hours: int = 0, actor: Actor | None = None
+    *,
+    by: User,
+    approval_id: UUID,
+    reason: str = "",
+    hours: int = 0,
+    session: bool = False,
+    actor: Actor | None = None,
 ) -> Run:
     """Approves the call: it is due now. With `hours` later calls of the tool by the persona are, too.
+
+    With `session` only those in the session of this call, for a day at most.
 
     `actor` is the agent through which the person decides. Raises NotFound, Denied, InvalidRequest, and
     ToolHubError (409) when somebody was first, or it expired.
     """
+    if session and not hours:
+        hours = SESSION_HOURS
     reason = _reason_read(reason, needed=bool(hours))
+    if session and hours > SESSION_HOURS_MAX:
+        message = f"From 1 to {SESSION_HOURS_MAX} hours for a session."
+        raise InvalidRequest(message, errors=[{"pointer": "/hours", "message": message}])
     if not 0 <= hours <= HOURS_MAX:
         message = f"From 1 to {HOURS_MAX} hours."
         raise InvalidRequest(message, errors=[{"pointer": "/hours", "message": message}])
     with transaction.atomic():
         asked = _asked(by, approval_id)
         run, who = asked.run, actor or actor_of(by)
+        if session and not run.session:
+            message = "The call names no session. Approve it alone, or for some hours."
+            raise InvalidRequest(message, errors=[{"pointer": "/session", "message": message}])
+        named = run.session if session else ""
         if hours:
-            _in_advance(by, run, reason, hours)
+            _in_advance(by, run, reason, hours, named)
         moved = transition(
             Run.objects.filter(pk=run.pk),
             source=Status.AWAITING_APPROVAL,
@@ -64,7 +84,7 @@ def approval_grant(
         if not moved:
             raise _over(run)
         event_add(run.pk, APPROVED, {"by": by.get_username(), "reason": reason})
-        _decided(asked, by, who, Verdict.APPROVED, reason, {"hours": hours} if hours else {})
+        _decided(asked, by, who, Verdict.APPROVED, reason, _more(hours, named))
         transaction.on_commit(lambda: run_ring(run.queue))
     return run
 
@@ -141,14 +161,25 @@ def _decided(
     record(Entry(f"approval.{verdict.value}", who, "tool", asked.run.tool, data, asked.run.pk))
 
 
-def _in_advance(by: User, run: Run, reason: str, hours: int) -> None:
-    """A grant that approves later calls until a time, in place of one that ends sooner."""
+def _more(hours: int, session: str) -> dict[str, object]:
+    return ({"hours": hours} if hours else {}) | ({"session": session} if session else {})
+
+
+def _in_advance(by: User, run: Run, reason: str, hours: int, session: str) -> None:
+    """A grant that approves later calls until a time, in place of the one before it; perhaps in a session."""
     capability = f"{IN_ADVANCE}:{run.tool}"
     until = timezone.now() + timedelta(hours=hours)
-    before = Grant.objects.filter(persona=run.persona, capability=capability).first()
+    before = Grant.objects.filter(persona=run.persona, capability=capability, session=session).first()
     if before is not None:
         grant_revoke(by=by, grant=before)
-    grant_create(by=by, persona=run.persona, capability=capability, reason=reason[:200], expires_at=until)
+    grant_create(
+        by=by,
+        persona=run.persona,
+        capability=capability,
+        reason=reason[:200],
+        expires_at=until,
+        conditions=[{"kind": SESSION, "values": [session]}] if session else (),
+    )
 
 
 def _reason_read(text: str, *, needed: bool) -> str:

@@ -1,12 +1,17 @@
 """The forms of a decision."""
 
+from typing import Any
+
 from django import forms
 
 from core.forms import ConsoleForm
-from execution.approvals.decide import REASON_MAX
+from core.seen import text_seen
+from execution.approvals.decide import REASON_MAX, SESSION_HOURS
 
+SESSION = "session"
 IN_ADVANCE = [
     ("0", "this call only"),
+    (SESSION, f"calls of this tool in its session, for {SESSION_HOURS} hours at most"),
     ("1", "calls of this tool for an hour"),
     ("8", "for 8 hours"),
     ("24", "for a day"),
@@ -18,12 +23,27 @@ IN_ADVANCE = [
 class ApproveForm(ConsoleForm):
     """Yes, to this call or to later ones, too."""
 
-    hours = forms.TypedChoiceField(
-        label="Approve", choices=IN_ADVANCE, initial="0", required=False, coerce=int, empty_value="0"
-    )
+    hours = forms.ChoiceField(label="Approve", choices=IN_ADVANCE, initial="0", required=False)
     reason = forms.CharField(
         max_length=REASON_MAX, required=False, help_text="Stands in the audit. Later calls need one."
     )
+
+    def __init__(self, *args: Any, session: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        named = text_seen(session[:40])
+        words = f"calls of this tool in the session {named}, for {SESSION_HOURS} hours at most"
+        shown = [(value, words if value == SESSION else said) for value, said in IN_ADVANCE]
+        # What is sent was checked by now; where there is no session, the service says so.
+        hours = self.fields["hours"]
+        hours.choices = [one for one in shown if session or one[0] != SESSION]  # type: ignore[attr-defined]
+
+
+def wishes_of(form: ConsoleForm) -> dict[str, Any]:
+    """What the service takes of an ApproveForm."""
+    chosen = form.cleaned_data["hours"] or "0"
+    session = chosen == SESSION
+    hours = 0 if session else int(chosen)
+    return {"reason": form.cleaned_data["reason"], "session": session, "hours": hours}
 
 
 class DenyForm(ConsoleForm):

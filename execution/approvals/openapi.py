@@ -46,6 +46,11 @@ GRANT: dict[str, Any] = {
             "maximum": HOURS_MAX,
             "description": "Approves later calls of the tool by the persona, too; needs a reason.",
         },
+        "session": {
+            "type": "boolean",
+            "description": "Of later calls only those in the session of this one; for 8 hours unless said, "
+            "for 24 at most.",
+        },
     },
     "additionalProperties": False,
 }

@@ -15,7 +15,7 @@ from core.pages import ConsoleView, page_read
 from core.questions import Question, QuestionView, switch_wanted
 from execution.approvals.decide import approval_delegate, approval_deny, approval_grant
 from execution.approvals.eyes import APPROVE, may_decide
-from execution.approvals.forms import ApproveForm, DelegateForm, DenyForm
+from execution.approvals.forms import ApproveForm, DelegateForm, DenyForm, wishes_of
 from execution.approvals.selectors import (
     approval_get,
     approval_shown,
@@ -49,7 +49,7 @@ class Approvals(ConsoleView):
                 "rows": [
                     {
                         **approval_shown(row, person, mine=True),
-                        "approve": ApproveForm(auto_id=f"approve_{row.pk}_%s"),
+                        "approve": ApproveForm(auto_id=f"approve_{row.pk}_%s", session=row.run.session),
                         "deny": DenyForm(auto_id=f"deny_{row.pk}_%s"),
                     }
                     for row in page.rows
@@ -73,7 +73,7 @@ class ApprovalPage(ConsoleView):
     def _show(self, approval: Approval, status: int = 200, **forms: ConsoleForm) -> HttpResponse:
         person = person_of(self.request)
         made: dict[str, Any] = {
-            "approve": ApproveForm(auto_id="approve_%s"),
+            "approve": ApproveForm(auto_id="approve_%s", session=approval.run.session),
             "deny": DenyForm(auto_id="deny_%s"),
             "delegate": DelegateForm(auto_id="delegate_%s"),
         }
@@ -88,16 +88,20 @@ class _Answer(ApprovalPage):
     said = ""
     form: type[ConsoleForm] = ConsoleForm
 
-    def act(self, by: User, pk: UUID, given: dict[str, Any]) -> object:
+    def form_for(self, approval: Approval) -> ConsoleForm:
+        """The form as it was sent."""
+        return self.form(self.request.POST, auto_id=f"{self.word}_%s")
+
+    def act(self, by: User, pk: UUID, form: ConsoleForm) -> object:
         """The service."""
         raise NotImplementedError
 
     def post(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Decides."""
         approval = approval_get(pk, person_of(request))
-        form = self.form(request.POST, auto_id=f"{self.word}_%s")
+        form = self.form_for(approval)
         by = person_of(request)
-        act: Callable[[], object] = lambda: self.act(by, pk, form.cleaned_data)  # noqa: E731
+        act: Callable[[], object] = lambda: self.act(by, pk, form)  # noqa: E731
         if form.attempt(act) is None:
             return self._show(approval_get(pk, by), status=422, **{self.word: form})
         messages.success(request, f"{approval.run.tool} by {approval.run.persona.name}: {self.said}.")
@@ -109,9 +113,13 @@ class ApprovalApprove(_Answer):
 
     word, said, form = "approve", "approved, it runs", ApproveForm
 
-    def act(self, by: User, pk: UUID, given: dict[str, Any]) -> object:
+    def form_for(self, approval: Approval) -> ConsoleForm:
+        """With the session of the call to choose, where it is in one."""
+        return ApproveForm(self.request.POST, auto_id="approve_%s", session=approval.run.session)
+
+    def act(self, by: User, pk: UUID, form: ConsoleForm) -> object:
         """Approves."""
-        return approval_grant(by=by, approval_id=pk, reason=given["reason"], hours=int(given["hours"]))
+        return approval_grant(by=by, approval_id=pk, **wishes_of(form))
 
 
 class ApprovalDeny(_Answer):
@@ -119,9 +127,9 @@ class ApprovalDeny(_Answer):
 
     word, said, form = "deny", "denied", DenyForm
 
-    def act(self, by: User, pk: UUID, given: dict[str, Any]) -> object:
+    def act(self, by: User, pk: UUID, form: ConsoleForm) -> object:
         """Denies."""
-        return approval_deny(by=by, approval_id=pk, reason=given["reason"])
+        return approval_deny(by=by, approval_id=pk, reason=form.cleaned_data["reason"])
 
 
 class ApprovalDelegate(_Answer):
@@ -129,9 +137,9 @@ class ApprovalDelegate(_Answer):
 
     word, said, form = "delegate", "handed on", DelegateForm
 
-    def act(self, by: User, pk: UUID, given: dict[str, Any]) -> object:
+    def act(self, by: User, pk: UUID, form: ConsoleForm) -> object:
         """Hands it on."""
-        return approval_delegate(by=by, approval_id=pk, to=given["to"])
+        return approval_delegate(by=by, approval_id=pk, to=form.cleaned_data["to"])
 
 
 class FourEyesSwitch(QuestionView):

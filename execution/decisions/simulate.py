@@ -100,7 +100,8 @@ def call_simulate(
     principal = dataclasses.replace(principal_supposed(persona), responsible_id=responsible_id)
     found = tool_resolve(name, persona.pk, request.version)
     found = dataclasses.replace(found, policy=policy_told(found.policy, persona.pk))
-    decision = call_decide(principal, found, arguments=request.arguments if known else None)
+    arguments = request.arguments if known else None
+    decision = call_decide(principal, found, arguments=arguments, session=request.session)
     refusal, warnings = None, tuple(decision.warnings)
     try:
         if known:

@@ -14,7 +14,9 @@ from execution.memory.models import Scope, Session, SessionEvent, Space
 from execution.memory.places import Place
 from execution.memory.store import ABSENT, memory_read, session_touch, spaces_lock, value_put
 from execution.memory.values import key_check, scope_check
+from security.models import Persona
 from security.sandbox.folders import session_folder_remove
+from security.services import session_grants_end
 
 BATCH = 500
 
@@ -49,9 +51,12 @@ def loop_end(*, by: Actor, place: Place) -> bool:
 def session_end(*, by: Actor, place: Place) -> bool:
     """Ends a session: its working and short-term memory is gone. False where there was none.
 
-    The files that tools kept for it are removed, too, as far as they are on this machine.
+    What was approved for it in advance no longer is. The files that tools kept for it are removed, too, as
+    far as they are on this machine.
     """
     session_folder_remove(place.persona_id, place.session)
+    persona = Persona.objects.get(pk=place.persona_id)
+    session_grants_end(actor=by, persona=persona, session=place.session)
     spaces = Space.objects.filter(persona_id=place.persona_id, session=place.session)
     return _end(by, place, spaces.exclude(scope=Scope.LONG_TERM), "session.ended")
 

@@ -69,7 +69,7 @@ def _counted(principal: PersonaPrincipal, checked: Checked, call: ToolCall) -> D
         return checked.decision
     found = dataclasses.replace(found, policy=policy_told(found.policy, principal.persona_id))
     known = None if call.mapping else checked.request.arguments
-    decision = call_decide(principal, found, arguments=known)
+    decision = call_decide(principal, found, arguments=known, session=checked.request.session)
     if failed := decision.failure:
         raise denied(failed, decision)
     return decision

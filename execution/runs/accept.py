@@ -72,7 +72,7 @@ class Accepted:
             "tool": self.version.tool.name,
             "status": Status.PENDING,
             "queue": QUEUES.get(self.version.runner, "default"),
-            "session": self.request.context.get("session_id", ""),
+            "session": self.request.session,
             "at_once": at_once_of(self.version),
             "inline": inline,
             "arguments": self.request.arguments,

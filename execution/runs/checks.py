@@ -66,7 +66,7 @@ def call_check(
         found = _resolve(principal, name, request, refuse)
     request = sanitised(found, request)
     known = None if open_arguments or request.hook else request.arguments
-    decision = _decide(principal, found, known, refuse)
+    decision = _decide(principal, found, known, request, refuse)
     version = found.version
     try:
         if not request.hook:
@@ -97,7 +97,7 @@ def call_allow(
     Raises NotFound (404) and ToolHubError (403) with the decision.
     """
     found = _resolve(principal, name, request, unrecorded)
-    return found, _decide(principal, found, arguments, unrecorded)
+    return found, _decide(principal, found, arguments, request, unrecorded)
 
 
 def key_check(key: str | None) -> None:
@@ -115,10 +115,14 @@ def _resolve(principal: PersonaPrincipal, name: str, request: CallRequest, refus
 
 
 def _decide(
-    principal: PersonaPrincipal, found: ResolvedTool, arguments: Mapping[str, Any] | None, refuse: Refuse
+    principal: PersonaPrincipal,
+    found: ResolvedTool,
+    arguments: Mapping[str, Any] | None,
+    request: CallRequest,
+    refuse: Refuse,
 ) -> Decision:
     """The decision on a call that is allowed; raises for one that is not."""
-    decision = call_decide(principal, found, arguments=arguments)
+    decision = call_decide(principal, found, arguments=arguments, session=request.session)
     failed = decision.failure
     if failed is None:
         return decision
@@ -154,7 +158,12 @@ def limit_denied(
 ) -> ToolHubError:
     """What the caller hears when limits are used up, which only counting could tell."""
     policy = dataclasses.replace(found.policy, limits=told)
-    decision = call_decide(principal, dataclasses.replace(found, policy=policy), arguments=request.arguments)
+    decision = call_decide(
+        principal,
+        dataclasses.replace(found, policy=policy),
+        arguments=request.arguments,
+        session=request.session,
+    )
     failed = decision.failure
     return denied(failed, decision) if failed else ToolHubError("A limit is used up.", code="RATE_LIMIT")
 

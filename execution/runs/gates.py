@@ -76,7 +76,12 @@ def judge(run: Run, facts: Facts, *, conditions: bool = True) -> Outcome | None:
     found = dataclasses.replace(found, policy=policy_at_start(found.policy))
     # A hook is called without arguments: nothing that conditions could look at.
     arguments = None if "hook" in run.request or not conditions else run.arguments
-    known: dict[str, Any] = {"arguments": arguments, "token_state": state, "at": run.created_at}
+    known: dict[str, Any] = {
+        "arguments": arguments,
+        "token_state": state,
+        "at": run.created_at,
+        "session": run.session,
+    }
     decision = call_decide(principal, found, **known)
     if decision.allowed and decision.asks and "hook" not in run.request:
         decision = call_decide(principal, found, **known, approved=approved_by(run))

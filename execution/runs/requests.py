@@ -53,6 +53,11 @@ class CallRequest:
     # The tool's hook that is called in place of the tool (execution/dynamic); as `chain`.
     hook: str = ""
 
+    @property
+    def session(self) -> str:
+        """The session that the call is in; empty where its caller names none."""
+        return str(self.context.get("session_id", ""))
+
     def recorded(self) -> dict[str, Any]:
         """What stands in the run beside the arguments; empty members are left out."""
         members = {

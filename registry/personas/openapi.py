@@ -17,7 +17,7 @@ from registry.policy.openapi import (
     page_of,
 )
 from registry.schemas import validator_build
-from security.conditions import APPROVAL, CONDITIONS_MAX, KINDS
+from security.conditions import APPROVAL, CONDITIONS_MAX, KINDS, SESSION
 from security.policy.services import ISOLATION
 from security.services import OVERLAP_HOURS_MAX, TOKEN_DAYS_MAX
 
@@ -29,7 +29,7 @@ CONDITION: dict[str, Any] = {
     "type": "object",
     "description": "What the arguments have to be for the grant to count; all conditions have to hold.",
     "properties": {
-        "kind": {"type": "string", "enum": [*KINDS, "cel", APPROVAL]},
+        "kind": {"type": "string", "enum": [*KINDS, "cel", APPROVAL, SESSION]},
         "argument": {"type": "string", "maxLength": 500, "description": "A JSON Pointer: /path"},
         "values": {"type": "array", "items": {"type": "string"}, "description": "Folders, hosts or texts"},
         "expression": {"type": "string", "description": "CEL over `arguments`"},

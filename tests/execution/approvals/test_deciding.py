@@ -341,3 +341,124 @@ def test_a_chain_stops_where_a_person_is_wanted(
     answer = client.post("/api/v1/execute", body, content_type="application/json", **headers).json()
     assert [step["status"] for step in answer["flow"]["steps"]] == [None, "skipped"]
     assert Approval.objects.count() == 2
+
+
+def in_session(call: Any, session: str, value: Any = "hi") -> Any:
+    """The answer to a call in a session; an empty one names none."""
+    body: dict[str, Any] = {"arguments": {"value": value}}
+    return call("fx_echo", body={**body, "context": {"session_id": session}} if session else body)
+
+
+def test_for_the_rest_of_a_session_the_tool_is_approved_there_and_nowhere_else(
+    fx: Package, declare: Declare, call: Any, people: Any, admin: User, persona: Persona
+) -> None:
+    declare("fx_echo", requiresApproval=True)
+    boss = people("boss", "execution.approve_run", "security.add_grant", "security.delete_grant")
+    first = in_session(call, "s1")
+    assert first.status_code == 202
+    approval = Approval.objects.get(run_id=first.json()["metadata"]["run_id"])
+    for wrong in ({"reason": ""}, {"reason": "x", "hours": 25}):
+        with pytest.raises(InvalidRequest):
+            approval_grant(by=boss, approval_id=approval.pk, session=True, **wrong)
+    approval_grant(by=boss, approval_id=approval.pk, session=True, reason="this one task")
+    grant = Grant.objects.get(capability="approved:fx_echo")
+    assert (grant.session, grant.conditions) == ("s1", [{"kind": "session", "values": ["s1"]}])
+    assert grant.expires_at is not None
+    assert timedelta(hours=7) < grant.expires_at - timezone.now() <= timedelta(hours=8)
+    assert queue_work("default") == 1
+    again = in_session(call, "s1")
+    assert (again.status_code, again.json()["data"]) == (200, "hi")
+    assert [in_session(call, other).status_code for other in ("s2", "S1", "s1 ", "")] == [202] * 4
+    # Another persona's session of the same name is another.
+    stranger = persona_create(by=admin, name="stranger")
+    assignment_create(by=admin, persona=stranger, package=fx)
+    text = token_create(by=admin, persona=stranger, name="t")[1]
+    other = call(
+        "fx_echo",
+        body={"arguments": {"value": 1}, "context": {"session_id": "s1"}},
+        HTTP_AUTHORIZATION=f"Bearer {text}",
+    )
+    assert other.status_code == 202
+    # A second session has a grant of its own; one until a time stands beside both.
+    second = Approval.objects.get(run__session="s2")
+    approval_grant(by=boss, approval_id=second.pk, session=True, hours=1, reason="that one, too")
+    assert sorted(Grant.objects.values_list("session", flat=True)) == ["s1", "s2"]
+    grant_revoke(by=boss, grant=grant)
+    assert [in_session(call, name).status_code for name in ("s1", "s2")] == [202, 200]
+
+
+def test_a_session_that_is_ended_ends_what_was_approved_for_it(
+    fx: Package, declare: Declare, call: Any, people: Any, client: Client, token_text: str
+) -> None:
+    declare("fx_echo", requiresApproval=True)
+    boss = people("boss", "execution.approve_run", "security.add_grant", "security.delete_grant")
+    for session in ("s1", "s2"):
+        run_id = in_session(call, session).json()["metadata"]["run_id"]
+        pk = Approval.objects.get(run_id=run_id).pk
+        approval_grant(by=boss, approval_id=pk, session=True, reason="this one task")
+    client.delete("/api/v1/sessions/s1", HTTP_AUTHORIZATION=f"Bearer {token_text}")
+    assert list(Grant.objects.values_list("session", flat=True)) == ["s2"]
+    assert [in_session(call, name).status_code for name in ("s1", "s2")] == [202, 200]
+    event = Event.objects.filter(kind="grant.revoked").latest("pk")
+    assert (event.actor_kind, '"session":"s1"' in event.canonical) == ("persona", True)
+
+
+def test_a_call_in_no_session_is_not_approved_for_one(asked: Ask, people: Any) -> None:
+    approval = asked()
+    boss = people("boss", "execution.approve_run", "security.add_grant", "security.delete_grant")
+    with pytest.raises(InvalidRequest, match="names no session"):
+        approval_grant(by=boss, approval_id=approval.pk, session=True, reason="x")
+    assert now_of(approval) == ("awaiting_approval", "")
+    assert not Grant.objects.exists()
+
+
+def test_four_eyes_hold_for_a_session_too(
+    fx: Package, declare: Declare, call: Any, admin: User, persona: Persona
+) -> None:
+    declare("fx_echo", requiresApproval=True)
+    run_id = in_session(call, "s1").json()["metadata"]["run_id"]
+    pk = Approval.objects.get(run_id=run_id).pk
+    with pytest.raises(Denied):  # who is responsible for the token
+        approval_grant(by=admin, approval_id=pk, session=True, reason="x")
+    Grant.objects.create(  # as if by hand
+        persona=persona,
+        capability="approved:fx_echo",
+        reason="r",
+        granted_by=admin,
+        conditions=[{"kind": "session", "values": ["s1"]}],
+        session="s1",
+    )
+    assert in_session(call, "s1").status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("capability", "conditions", "hours"),
+    [
+        ("file:read", [{"kind": "session", "values": ["s1"]}], 1),
+        ("approved:fx_echo", [{"kind": "session", "values": ["s1"]}], None),
+        ("approved:fx_echo", [{"kind": "session", "values": ["s1", "s2"]}], 1),
+        ("approved:fx_echo", [{"kind": "session", "values": []}], 1),
+        ("approved:fx_echo", [{"kind": "session", "values": [1]}], 1),
+        ("approved:fx_echo", [{"kind": "session", "values": ["a\0"]}], 1),
+        (
+            "approved:fx_echo",
+            [{"kind": "session", "values": ["s1"]}, {"kind": "session", "values": ["s2"]}],
+            1,
+        ),
+    ],
+)
+def test_only_approvals_are_for_one_session_and_end(
+    fx: Package, people: Any, persona: Persona, capability: str, conditions: list[Any], hours: int | None
+) -> None:
+    boss = people("boss", "execution.approve_run", "security.add_grant")
+    ends = timezone.now() + timedelta(hours=hours) if hours else None
+    with pytest.raises(InvalidRequest):
+        grant_create(
+            by=boss,
+            persona=persona,
+            capability=capability,
+            reason="r",
+            conditions=conditions,
+            expires_at=ends,
+        )
+    assert not Grant.objects.exists()

@@ -1,13 +1,16 @@
 """The queue of approvals, and the page of one."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
 
 from execution.models import Approval
-from security.models import Switch, User
+from registry.models import Package
+from security.models import Persona, Switch, User
 from tests.execution.approvals.conftest import now_of
+from tests.execution.fixtures import Declare
 
 pytestmark = pytest.mark.django_db
 Ask = Callable[..., Approval]
@@ -111,3 +114,34 @@ def test_the_run_says_what_it_waits_for(asked: Ask, eyes: Client, eyes_of_approv
     body = eyes.get(here).content.decode()
     assert "APPROVAL_DENIED" in body
     assert "Denied</a> by bo" in body
+
+
+def test_a_call_is_approved_for_its_session_on_its_page_and_the_persona_shows_it(
+    fx: Package, declare: Declare, call: Any, people: Any, persona: Persona
+) -> None:
+    declare("fx_echo", requiresApproval=True)
+    boss = people(
+        "boss",
+        "execution.approve_run",
+        "security.add_grant",
+        "security.delete_grant",
+        "security.view_persona",
+        "registry.view_tool",
+    )
+    client = Client()
+    client.force_login(boss)
+    call("fx_echo", body={"arguments": {"value": 1}, "context": {"session_id": "night <b>\u202e"}})
+    approval = Approval.objects.get()
+    here = f"/approvals/{approval.pk}/"
+    assert "in the session night &lt;b&gt;\\u202e" in client.get(here).content.decode()
+    assert "in the session night &lt;b&gt;" in client.get("/approvals/").content.decode()
+    assert client.post(f"{here}approve/", {"hours": "session", "reason": ""}).status_code == 422
+    assert client.post(f"{here}approve/", {"hours": "session", "reason": "tonight"}).status_code == 302
+    page = client.get(f"/personas/{persona.name}/").content.decode()
+    assert "the call is in the session night &lt;b&gt;\\u202e" in page
+    call("fx_echo", {"value": 2})
+    other = Approval.objects.get(decision="")
+    page = client.get(f"/approvals/{other.pk}/").content.decode()
+    assert "in the session" not in page
+    answer = client.post(f"/approvals/{other.pk}/approve/", {"hours": "session", "reason": "tonight"})
+    assert answer.status_code == 422
