@@ -14,7 +14,8 @@ ADDRESS = re.compile(r"[A-Z]+( and [A-Z]+)* [\w{}/-]+\.")
 METHODS = frozenset({"get", "post", "put", "patch", "delete"})
 # What a part of an address or a query is, where its operation does not say it.
 PARAMETERS: Mapping[str, str] = {
-    "name": "The name of the tool, package or persona.",
+    "name": "The name of the tool, package, collection or persona.",
+    "tool": "The name of the tool.",
     "id": "The number or UUID that its list or the answer that made it gave.",
     "run_id": "The run's UUID, `metadata.run_id` of its result.",
     "session_id": "The session that the call named in `context.session_id`; `default` where it named none.",
