@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("security", "0009_teams"),
+        ("security", "0010_token_made_with"),
     ]
 
     operations = [
