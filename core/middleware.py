@@ -10,7 +10,7 @@ from django.template.response import SimpleTemplateResponse
 from django.urls import ResolverMatch, get_urlconf, resolve
 
 from core.clock import uuid7
-from core.errors import NotFound
+from core.errors import NotFound, ToolHubError
 from core.parsers import BODY_MAX
 from core.problems import problem
 from core.request_id import REQUEST_ID
@@ -19,6 +19,8 @@ Handler = Callable[[HttpRequest], HttpResponse]
 
 # Addresses that only tokens open.
 API = "/api/v1/"
+# Of a page's form: a zip of 24 MiB, as the largest file that one takes, with room for what stands around it.
+PAGE_BODY_MAX = 32 * 1_048_576
 _GOOD_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
@@ -60,6 +62,23 @@ class NulMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
             return problem(NotFound("There is nothing at an address with a NUL in it."))
+        return self.get_response(request)
+
+
+class BodyMiddleware:
+    """Refuses what a form cannot mean to send, before any of it is read.
+
+    Django writes a form's files to disk when it looks for the CSRF token: from anybody, of any size.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if length.isdigit() and int(length) > PAGE_BODY_MAX:
+            words = f"The request is larger than {PAGE_BODY_MAX // 1_048_576} MiB."
+            return problem(ToolHubError(words, code="TOO_LARGE", suggestions=["Send a smaller file."]))
         return self.get_response(request)
 
 

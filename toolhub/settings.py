@@ -92,6 +92,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     # From here on only pages.
     "core.middleware.ApiMiddleware",
+    "core.middleware.BodyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "core.middleware.PrivateMiddleware",
     "csp.middleware.CSPMiddleware",
