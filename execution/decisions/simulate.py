@@ -98,16 +98,16 @@ def call_simulate(
     for the call, where that is known. Raises NotFound for a tool or version that does not exist.
     """
     principal = dataclasses.replace(principal_supposed(persona), responsible_id=responsible_id)
-    found = tool_resolve(name, persona.pk, request.version)
-    found = dataclasses.replace(found, policy=policy_told(found.policy, persona.pk))
+    resolved = tool_resolve(name, persona.pk, request.version)
+    found = dataclasses.replace(resolved, policy=policy_told(resolved.policy, persona.pk))
     arguments = request.arguments if known else None
     decision = call_decide(principal, found, arguments=arguments, session=request.session)
     refusal, warnings = None, tuple(decision.warnings)
     try:
         if known:
-            warnings = call_check(principal, name, request).warnings
+            warnings = call_check(principal, name, request, found=resolved).warnings
         else:
-            call_allow(principal, name, request, None)
+            call_allow(principal, resolved, request)
             warnings += bounds_of(found.version, request, principal.standing).warnings
         # Last, as a call is counted when nothing else is in its way.
         if failed := decision.failure:

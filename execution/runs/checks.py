@@ -86,18 +86,9 @@ def call_check(
     return Checked(found, decision, bounds, encoded, request)
 
 
-def call_allow(
-    principal: PersonaPrincipal,
-    name: str,
-    request: CallRequest,
-    arguments: Mapping[str, Any] | None,
-) -> tuple[ResolvedTool, Decision]:
-    """The tool that a call means, and the decision that allows it, by arguments where they are known.
-
-    Raises NotFound (404) and ToolHubError (403) with the decision.
-    """
-    found = _resolve(principal, name, request, unrecorded)
-    return found, _decide(principal, found, arguments, request, unrecorded)
+def call_allow(principal: PersonaPrincipal, found: ResolvedTool, request: CallRequest) -> Decision:
+    """The decision that allows a call, its arguments not known yet. Raises ToolHubError (403) with it."""
+    return _decide(principal, found, None, request, unrecorded)
 
 
 def key_check(key: str | None) -> None:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import OuterRef, Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from core.errors import NotFound
 from registry.collections.models import Collection
 from registry.models import Assignment, Package, Tool
 from registry.selectors import ResolvedTool, assigned_words, assigning, call_decide, count_of, wishes_of
 from security.decisions import Decision
-from security.models import Grant, Persona, Token, User
+from security.models import Grant, Persona, SigningSecret, Token, User
 from security.policy.selectors import PolicyBook
 from security.sharing.reach import within
 from security.tokens import principal_supposed, principals_supposed
@@ -49,8 +49,15 @@ def tokens_ending(now: datetime, soon: timedelta = timedelta(days=7)) -> QuerySe
 
 
 def persona_detail(name: str, by: User, permission: str = VIEW) -> Persona:
-    """A persona on which the person holds the permission. Raises NotFound."""
+    """A persona on which the person holds the permission, with `signed_since` and `signed_by` of the newest
+    signing secret. Raises NotFound.
+    """
+    newest = SigningSecret.objects.filter(persona=OuterRef("pk"))
     rows = Persona.objects.select_related("standing__tier", "team").filter(name=name)
+    rows = rows.annotate(
+        signed_since=Subquery(newest.values("created_at")[:1]),
+        signed_by=Subquery(newest.values("created_by__username")[:1]),
+    )
     persona = within(by, rows, permission).first()
     if persona is None:
         raise NotFound(f"There is no persona {name[:64]!r}.")

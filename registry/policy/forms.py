@@ -93,9 +93,7 @@ class TierField(forms.ChoiceField):
 class StandingForm(ConsoleForm):
     """What holds for a persona as a whole."""
 
-    tier = forms.ChoiceField(
-        required=False, choices=_tiers, help_text="What it is granted together with others."
-    )
+    tier = TierField(required=False, help_text="What it is granted together with others.")
     isolation = forms.ChoiceField(
         label="Least isolation",
         required=False,

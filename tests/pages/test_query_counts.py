@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -19,6 +20,8 @@ from registry.models import Package, Tool
 from registry.services import assignment_create
 from security.models import Persona, User
 from security.services import grant_create, persona_create, token_create
+from security.sharing.services import team_set
+from security.sharing.teams import team_create
 
 MOST = 15
 # At most so many queries, session and person (2) and permissions (2) included. More needs a reason.
@@ -54,6 +57,7 @@ PINNED = {
     "/settings/sandbox/": 4,
     "/teams/": 5,
     "/sharing/tool/echo/": 10,
+    "/simulator/?persona=researcher&tool=echo": 15,
 }
 
 
@@ -112,6 +116,22 @@ def test_pages_make_few_queries_however_much_there_is(
     assert counted(eyes) == little
     assert {path: count for path, count in little.items() if count > PINNED[path]} == {}
     assert max(PINNED.values()) <= MOST
+
+
+def test_a_member_of_a_team_costs_no_more_than_any_page_may(
+    eyes: Client, admin: User, persona: Persona, world: None
+) -> None:
+    member = User.objects.create_user("kim", password="correct horse battery")
+    member.groups.add(Group.objects.get(name="admin"))
+    for name, package in (("data", "toolhub-data"), ("other", "toolhub-calculation")):
+        team = team_create(by=admin, name=name)
+        team_set(by=admin, thing=Package.objects.get(name=package), team=team)
+        if name == "data":
+            member.groups.add(team)
+    seen = Client()
+    seen.force_login(member)
+    counted(seen)
+    assert {path: count for path, count in counted(seen).items() if count > MOST} == {}
 
 
 def test_every_page_of_the_navigation_is_counted(eyes: Client, db: None) -> None:
