@@ -9,7 +9,6 @@ from django.db import DatabaseError, DataError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
-from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from core.errors import InvalidRequest, NotFound, RecordUnavailable, ToolHubError
@@ -72,7 +71,7 @@ def as_toolhub_error(error: Exception) -> ToolHubError | None:
     return None
 
 
-def drf_exception_handler(error: Exception, context: dict[str, Any]) -> Response | HttpResponse | None:
+def drf_exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
     """DRF's EXCEPTION_HANDLER: every error of the API leaves as a problem, none with a trace."""
     known = as_toolhub_error(error)
     set_rollback()

@@ -17,19 +17,24 @@ class TokenAuthentication(BaseAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[PersonaPrincipal, Any] | None:
-        header = request.META.get("HTTP_AUTHORIZATION", "")
-        if not header:
-            return None
-        scheme, _, text = header.partition(" ")
-        if scheme.lower() != "bearer":
-            raise AuthenticationFailed("The Authorization header must be `Bearer` and a token.")
-        found = principal_find(text.strip())
-        if found is None:
-            raise AuthenticationFailed("The token is not known.")
-        principal, state = found
-        if state != "valid":
-            raise AuthenticationFailed(f"The token is {state}. Ask {principal.responsible} for a new one.")
-        return principal, None
+        principal = principal_read(request.META.get("HTTP_AUTHORIZATION", ""))
+        return None if principal is None else (principal, None)
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="toolhub"'
+
+
+def principal_read(header: str) -> PersonaPrincipal | None:
+    """The principal of an Authorization header; None without one. Raises AuthenticationFailed."""
+    if not header:
+        return None
+    scheme, _, text = header.partition(" ")
+    if scheme.lower() != "bearer":
+        raise AuthenticationFailed("The Authorization header must be `Bearer` and a token.")
+    found = principal_find(text.strip())
+    if found is None:
+        raise AuthenticationFailed("The token is not known.")
+    principal, state = found
+    if state != "valid":
+        raise AuthenticationFailed(f"The token is {state}. Ask {principal.responsible} for a new one.")
+    return principal

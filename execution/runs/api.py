@@ -5,16 +5,18 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.parsers import BODY_MAX, parse_body
+from core.plain import PlainView
 from core.renderers import EventStreamRenderer, JSONRenderer
 from execution.models import Run
 from execution.runs import openapi
-from execution.runs.authentication import CallAuthentication
+from execution.runs.authentication import caller_read
 from execution.runs.brief import events_of
 from execution.runs.events import event_view
 from execution.runs.preferences import key_read, manner_read, wait_read
@@ -26,7 +28,6 @@ from execution.runs.states import FINAL
 from execution.runs.streams import event_stream, events_wait
 from execution.runs.waiters import WAITERS
 from execution.runs.waiting import run_await
-from registry.selectors import ResolvedTool
 from security.principals import caller
 
 View = Callable[[Run], dict[str, Any]]
@@ -44,24 +45,23 @@ def result_response(run: Run, *, missing: int = 202, view: View = envelope) -> H
     return response
 
 
-class ToolExecute(APIView):
+class ToolExecute(PlainView):
     """POST tools/{name}/execute."""
 
-    authentication_classes = (CallAuthentication,)
-
     @extend_schema(**openapi.EXECUTE)
-    def post(self, request: Request, name: str) -> HttpResponse:
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:  # type: ignore[override]
+        principal, found = caller_read(request.META.get("HTTP_AUTHORIZATION", ""), name)
         manner = manner_read(request.META.get("HTTP_PREFER", ""))
         run = run_submit(
-            principal=caller(request),
+            principal=principal,
             name=name,
-            found=request.auth if isinstance(request.auth, ResolvedTool) else None,
-            request=request_read(request.data),
+            found=found,
+            request=request_read(parse_body(request.read(BODY_MAX + 1))),
             manner=manner,
             key=key_read(request.META.get("HTTP_IDEMPOTENCY_KEY")),
         )
         if not manner.detached:
-            run = run_await(run, caller(request).persona_id, manner.wait_s)
+            run = run_await(run, principal.persona_id, manner.wait_s)
         response = result_response(run)
         if manner.detached:
             response["Preference-Applied"] = "respond-async"

@@ -1,25 +1,25 @@
 """The execute call's authentication: caller and tool by one query where that is served."""
 
-from rest_framework.request import Request
+from rest_framework.exceptions import NotAuthenticated
 
 from execution.runs import hotpath
 from registry.selectors import ResolvedTool
-from security.authentication import TokenAuthentication
+from security.authentication import principal_read
 from security.principals import PersonaPrincipal
 
 
-class CallAuthentication(TokenAuthentication):
-    """As TokenAuthentication; `request.auth` is the tool that the address names when it was read along.
+def caller_read(header: str, name: str) -> tuple[PersonaPrincipal, ResolvedTool | None]:
+    """Who calls by an Authorization header, and the tool of that name where it was read along.
 
-    A call that names another version in its body is resolved again by `run_submit`.
+    A call that names another version in its body is resolved again by `run_submit`. Raises NotAuthenticated
+    and AuthenticationFailed, as TokenAuthentication does, whose way is taken by whatever is unusual.
     """
-
-    def authenticate(self, request: Request) -> tuple[PersonaPrincipal, ResolvedTool | None] | None:
-        """Raises AuthenticationFailed like its parent, which answers whatever is unusual."""
-        if hotpath.is_served():
-            scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
-            name = request.parser_context["kwargs"]["name"]
-            found = hotpath.facts_read(text.strip(), name) if scheme.lower() == "bearer" else None
-            if found:
-                return found
-        return super().authenticate(request)
+    if hotpath.is_served():
+        scheme, _, text = header.partition(" ")
+        found = hotpath.facts_read(text.strip(), name) if scheme.lower() == "bearer" else None
+        if found:
+            return found
+    principal = principal_read(header)
+    if principal is None:
+        raise NotAuthenticated
+    return principal, None
