@@ -26,7 +26,7 @@ class ProxyMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         meta = request.META
-        peer = _address(meta.get("REMOTE_ADDR", ""))
+        peer = _peer(meta.get("REMOTE_ADDR", ""))
         if peer is None or not _named(peer):
             meta.pop(PROTO, None)
         else:
@@ -63,6 +63,12 @@ def proxy_read(text: str) -> IPv4Network | IPv6Network:
 def _named(address: IPAddress) -> bool:
     networks = map(proxy_read, settings.PROXIES)
     return any(address.version == one.version and address in one for one in networks)
+
+
+@lru_cache(maxsize=1024)
+def _peer(text: str) -> IPAddress | None:
+    """The address of who connects: one that comes once often comes again."""
+    return _address(text)
 
 
 def _address(text: str) -> IPAddress | None:

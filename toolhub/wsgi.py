@@ -3,14 +3,17 @@
 import gc
 import os
 
-from django.core.wsgi import get_wsgi_application
+import django
 from django.urls import get_resolver
+
+from core.handler import Handler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolhub.settings")
 os.environ.setdefault("TOOLHUB_WEB_PROCESS", "on")
 # While modules are loaded, nothing becomes garbage: looking for it would take a tenth of the time.
 gc.disable()
-application = get_wsgi_application()
+django.setup(set_prefix=False)
+application = Handler()
 gc.disable()
 get_resolver().url_patterns  # noqa: B018 - the first caller need not wait until every page is loaded
 gc.freeze()
