@@ -25,6 +25,7 @@ class Calculated(TypedDict):
 
 
 @tool(
+    quick=True,
     category="data",
     tags=("arithmetic", "math"),
     timeout_ms=1000,

@@ -47,6 +47,7 @@ class Parsed(TypedDict):
 
 
 @tool(
+    quick=True,
     category="data",
     tags=("text", "test"),
     timeout_ms=1000,
@@ -61,6 +62,7 @@ def echo(text: Annotated[str, Field(description="The text to return.")]) -> Echo
 
 
 @tool(
+    quick=True,
     category="data",
     tags=("hash", "checksum", "blake3", "sha256"),
     timeout_ms=2000,
@@ -136,6 +138,7 @@ def _invalid_base64() -> ToolError:
 
 
 @tool(
+    quick=True,
     category="data",
     tags=("json", "parse"),
     timeout_ms=2000,

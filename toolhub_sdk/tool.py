@@ -72,6 +72,7 @@ class ToolSpec:
     sanitise: bool = False
     content_checks: ContentChecks = "record"
     field_kinds: Mapping[str, FieldKind] = field(default_factory=dict)
+    quick: bool = False
     bounds: Mapping[str, int] = field(default_factory=dict)
     more: Mapping[str, Any] = field(default_factory=dict)
 

@@ -1,6 +1,7 @@
 """Work of this process, done in a thread that can be left behind when its time is up or it is cancelled."""
 
 import contextlib
+import contextvars
 import logging
 import threading
 import time
@@ -43,20 +44,28 @@ def run_apart(call: Call, work: Work) -> Outcome:
     return _stopped(call, started_at, timed_out=timed_out)
 
 
+def run_here(call: Call, work: Work) -> Outcome:
+    """The same in the caller's own thread, for work that waits for nothing: it is not stopped."""
+    return contextvars.Context().run(_outcome, call, work)
+
+
 def _work_apart(call: Call, work: Work, done: SimpleQueue[Outcome]) -> None:
-    with hiding(call.redactor):
-        try:
-            outcome = work(call)
-        except BaseException as error:
-            log.exception("%s failed", call.tool)
-            message = failed_error(call, type(error).__name__)["message"]
-            outcome = failure("EXECUTION_FAILED", message, at=datetime.now(UTC))
-    done.put(outcome)
+    done.put(_outcome(call, work))
     if call.emit is not dropped:
         try:
             connections.close_all()  # parts that were emitted opened one of this thread's own
         except DatabaseError:
             log.warning("a connection of %s did not close", call.tool)
+
+
+def _outcome(call: Call, work: Work) -> Outcome:
+    with hiding(call.redactor):
+        try:
+            return work(call)
+        except BaseException as error:
+            log.exception("%s failed", call.tool)
+            message = failed_error(call, type(error).__name__)["message"]
+            return failure("EXECUTION_FAILED", message, at=datetime.now(UTC))
 
 
 def _until(deadline: float, cancelled: threading.Event) -> Iterator[float]:

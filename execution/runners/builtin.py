@@ -17,7 +17,7 @@ import toolhub_sdk
 from core.errors import error_object
 from core.json.canonical import CanonicalError
 from execution.models import Status
-from execution.runners.apart import run_apart
+from execution.runners.apart import run_apart, run_here
 from execution.runners.call import Call
 from execution.runners.judging import (
     cancelled_error,
@@ -44,8 +44,20 @@ def _function(entry: str) -> Callable[..., object]:
 
 
 def run(call: Call) -> Outcome:
-    """Runs a built-in tool in a thread that can be left behind."""
-    return run_apart(call, _work)
+    """Runs a built-in tool in a thread that can be left behind, or in the caller's where it is quick."""
+    return (
+        run_here(call, _work) if _is_quick(call.version.entry) and not call.hook else run_apart(call, _work)
+    )
+
+
+@functools.cache
+def _is_quick(entry: str) -> bool:
+    """Whether the catalogue says so; what cannot be loaded is left to the run itself to tell."""
+    try:
+        spec = toolhub_sdk.spec_of(_function(entry))
+    except Exception:  # noqa: BLE001
+        return False
+    return spec is not None and spec.quick
 
 
 def _context(call: Call, started_at: datetime) -> ToolContext:

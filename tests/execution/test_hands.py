@@ -3,7 +3,15 @@
 import decimal
 import threading
 from queue import SimpleQueue
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
+
+import toolhub_sdk
+from core.clock import uuid7
+from execution.runners import builtin
+from execution.runners.call import Call
 from execution.runners.hands import hand_give
 
 
@@ -37,3 +45,34 @@ def test_works_at_the_same_time_have_threads_of_their_own() -> None:
         for _ in range(3):
             hand_give(meet)
         assert len({done.get(timeout=10) for _ in range(3)}) == 3
+
+
+def test_a_quick_tool_of_the_hub_works_in_the_callers_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    there: list[threading.Thread] = []
+    call = toolhub_sdk.call
+
+    def noted(*given: Any) -> Any:
+        there.append(threading.current_thread())
+        return call(*given)
+
+    monkeypatch.setattr(toolhub_sdk, "call", noted)
+    made = {"name": "x", "entry": "catalogue.data:echo", "declared": {}, "determinism": "deterministic"}
+    version: Any = SimpleNamespace(version="1.0.0", digest="quick", definition={}, **made)
+    asked = Call(
+        run_id=uuid7(),
+        tool="echo",
+        runner="builtin",
+        version=version,
+        arguments={"text": "a"},
+        request={},
+        attempt=1,
+        timeout_ms=1000,
+        max_output_bytes=1000,
+        inline=True,
+    )
+    assert builtin.run(asked).data == {"text": "a"}
+    version.entry = "catalogue.system:current_time"
+    asked.arguments = {}
+    assert builtin.run(asked).status == "completed"
+    assert there[0] is threading.current_thread()
+    assert there[1] is not threading.current_thread()
