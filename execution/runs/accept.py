@@ -55,6 +55,8 @@ class Accepted:
     # What it counts against when it is accepted.
     limits: tuple[LimitFact, ...] = ()
     key: str | None = None
+    # What has to hold yet when it is written; None where that was read for this call.
+    proof: hotpath.Proof | None = None
 
     def run(self, *, inline: bool) -> Run:
         """The row, not yet written."""
@@ -130,7 +132,12 @@ class Accepted:
         return hashlib.sha256(canonical(whole | self.request.recorded())).digest()
 
 
-def accepted_of(principal: PersonaPrincipal, checked: Checked, key: str | None = None) -> Accepted:
+def accepted_of(
+    principal: PersonaPrincipal,
+    checked: Checked,
+    key: str | None = None,
+    proof: hotpath.Proof | None = None,
+) -> Accepted:
     """A call that was checked, as it is written."""
     return Accepted(
         principal=principal,
@@ -143,6 +150,7 @@ def accepted_of(principal: PersonaPrincipal, checked: Checked, key: str | None =
         violations=checked.decision.violations,
         limits=checked.found.policy.limits,
         key=key,
+        proof=proof,
     )
 
 
@@ -183,7 +191,7 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
     """Writes a run together with its outcome, in one transaction of a few statements.
 
     Only for built-in tools that are pure and use no network: nothing has happened that a lost
-    transaction could leave behind.
+    transaction could leave behind. Raises Outdated, with nothing written, where its proof does not hold.
     """
     actor = accepted.principal.actor
     run.is_brief, run.attempt, run.started_at = True, 1, outcome.started_at
@@ -196,15 +204,20 @@ def accept_finished(accepted: Accepted, run: Run, outcome: Outcome) -> Run:
     outcome_set(run, outcome, outcome.ended_at, ledger[1])
     keys = [accepted.key_row(run)] if accepted.key else []
     failpoint("short.before")
-    rows_write([run], keys, ledger)
+    rows_write([run], keys, ledger, proof=accepted.proof)
     failpoint("short.after")
     return run
 
 
-def rows_write(*groups: Sequence[models.Model], clock: hotpath.Clock | None = None) -> None:
+def rows_write(
+    *groups: Sequence[models.Model],
+    clock: hotpath.Clock | None = None,
+    proof: hotpath.Proof | None = None,
+) -> None:
     """All rows or none: by one statement where the hot path is served, else by the ORM.
 
-    `clock` is for hotpath.rows_insert; the ORM fills its column with the database's time.
+    `clock` and `proof` are for hotpath.rows_insert; the ORM fills the clock's column with the database's
+    time, and there is a proof only where the hot path is served.
     """
     filled = [group for group in groups if group]
     if hotpath.is_served():
@@ -212,7 +225,7 @@ def rows_write(*groups: Sequence[models.Model], clock: hotpath.Clock | None = No
         # used meanwhile must not spoil that: so it gets a savepoint.
         keyed = any(isinstance(group[0], IdempotencyKey) for group in filled)
         with transaction.atomic() if keyed and connection.in_atomic_block else contextlib.nullcontext():
-            hotpath.rows_insert(filled, clock=clock)
+            hotpath.rows_insert(filled, clock=clock, proof=proof)
         return
     with transaction.atomic():
         for group in filled:

@@ -14,12 +14,19 @@ def caller_read(header: str, name: str) -> tuple[PersonaPrincipal, ResolvedTool 
     A call that names another version in its body is resolved again by `run_submit`. Raises NotAuthenticated
     and AuthenticationFailed, as TokenAuthentication does, whose way is taken by whatever is unusual.
     """
-    if hotpath.is_served():
-        scheme, _, text = header.partition(" ")
-        found = hotpath.facts_read(text.strip(), name) if scheme.lower() == "bearer" else None
-        if found:
-            return found
+    if hotpath.is_served() and (found := hotpath.facts_read(_token(header), name)):
+        return found
     principal = principal_read(header)
     if principal is None:
         raise NotAuthenticated
     return principal, None
+
+
+def caller_kept(header: str, name: str) -> tuple[PersonaPrincipal, ResolvedTool, hotpath.Proof] | None:
+    """The same by what this process read before, with what has to hold yet when the call is written."""
+    return hotpath.facts_kept(_token(header), name)
+
+
+def _token(header: str) -> str:
+    scheme, _, text = header.partition(" ")
+    return text.strip() if scheme.lower() == "bearer" else ""

@@ -149,7 +149,7 @@ def begin_new(accepted: Accepted) -> Lease | None:
     failpoint("start.before")
     with accepted.spent():
         clock = "lease_ends", _lease_ends(settings.LEASE_S)
-        rows_write([run], keys, [attempt], events, [ledger], clock=clock)
+        rows_write([run], keys, [attempt], events, [ledger], clock=clock, proof=accepted.proof)
     failpoint("start.after")
     return Lease(run, run.lease_token, run.attempt, tuple(events))
 

@@ -1,6 +1,7 @@
 """The execute path's few prepared statements, on PostgreSQL. Everything else goes through the ORM.
 
-One statement reads who calls, one what it may do where that changed, and one writes a run that is over.
+One statement reads who calls, one what it may do where that changed, and one writes a run that is over. Who
+called before needs the last alone: it writes nothing unless all that the call was decided on still holds.
 A call that is unusual in any way
 (unknown token, named version, no such tool) makes `facts_read` answer None, and the ordinary path
 says what is wrong.
@@ -9,6 +10,7 @@ says what is wrong.
 import functools
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -28,14 +30,41 @@ Convert = Callable[[Any], Any]
 Clock = tuple[str, str]
 
 # Of names and columns only; every value is a parameter.
-_CALLER = f"""
-SELECT p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active, {EPOCH}
+_WHO = "p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active"
+_VALID = f"""
   FROM security_token t
   JOIN security_persona p ON p.id = t.persona_id
   JOIN security_user u ON u.id = t.responsible_id
  WHERE t.digest = $1 AND t.revoked_at IS NULL AND t.expires_at > clock_timestamp()
-   AND t.last_used_at > clock_timestamp() - $2 AND NOT {ENDED}
+   AND t.last_used_at > clock_timestamp() - $2::interval AND NOT {ENDED}
 """  # noqa: S608
+_CALLER = f"SELECT {_WHO}, {EPOCH} {_VALID}"
+_UNCHANGED = f"""
+SELECT 1 {_VALID} AND ({_WHO}) = ($3::bigint, $4::varchar, $5::boolean, $6::bigint, $7::bigint, $8::varchar,
+                                  $9::boolean) AND {EPOCH} = $10::bigint
+"""
+# So many callers are known in a process.
+KEPT = 4096
+
+
+class Outdated(Exception):
+    """What a call was decided on may not hold any more: nothing was written, and it is decided anew."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a call was decided on: the token's digest, who it was, and the epoch of its rights."""
+
+    digest: bytes
+    who: Who
+    epoch: int
+
+    def values(self) -> tuple[Any, ...]:
+        """As the statement that writes compares them."""
+        return self.digest, USED_EVERY, *self.who, self.epoch
+
+
+_callers: dict[bytes, Proof] = {}
 
 
 def is_served() -> bool:
@@ -55,34 +84,74 @@ def facts_read(token_text: str, name: str) -> tuple[PersonaPrincipal, ResolvedTo
     """The caller and a tool's active version, by a query or two; None where the ordinary path must look."""
     if not SHAPE.fullmatch(token_text) or "@" in name:
         return None
-    row = row_read(_CALLER, (token_digest(token_text), USED_EVERY))
+    digest = token_digest(token_text)
+    row = row_read(_CALLER, (digest, USED_EVERY))
     if row is None:
+        _callers.pop(digest, None)
         return None
     who: Who = row[:7]
-    rights = rights_of(who[0], name, row[7], alone=not connection.in_atomic_block)
+    alone = not connection.in_atomic_block
+    if alone and row[7] is not None:
+        if len(_callers) >= KEPT:
+            _callers.clear()
+        _callers[digest] = Proof(digest, who, row[7])
+    return _facts(who, name, row[7], alone=alone)
+
+
+def facts_kept(token_text: str, name: str) -> tuple[PersonaPrincipal, ResolvedTool, Proof] | None:
+    """The same by what this process read before, with the proof that the statement that writes compares."""
+    if not is_served() or "@" in name or connection.in_atomic_block or not SHAPE.fullmatch(token_text):
+        return None
+    proof = _callers.get(token_digest(token_text))
+    facts = proof and _facts(proof.who, name, proof.epoch, alone=True)
+    return (*facts, proof) if proof and facts else None
+
+
+def _facts(
+    who: Who, name: str, epoch: int | None, *, alone: bool
+) -> tuple[PersonaPrincipal, ResolvedTool] | None:
+    rights = rights_of(who[0], name, epoch, alone=alone)
     if rights is None or rights.active is None:
         return None
     return rights.principal(who), rights.found(version_kept(*rights.active))
 
 
 @functools.cache
-def _insert(shape: tuple[tuple[type[models.Model], int], ...], clock: Clock | None) -> str:
-    """One statement that inserts so many rows of each model, in this order: a chain of CTEs."""
+def _insert(shape: tuple[tuple[type[models.Model], int], ...], clock: Clock | None, proven: bool) -> str:
+    """One statement that inserts so many rows of each model, in this order: a chain of CTEs.
+
+    Where it is `proven` it begins with the proof, whose values come first.
+    """
     timed, expression = clock or ("", "")
+    chained = [f"proof AS ({_UNCHANGED})"] if proven else []
+    numbers = itertools.count(11 if proven else 1)
     parts = []
-    number = itertools.count(1)
     for model, count in shape:
-        columns = [field.column for field, _ in fields_of(model)]
-        names = ", ".join(f'"{column}"' for column in columns)
+        fields = [field for field, _ in fields_of(model)]
+        names = ", ".join(f'"{field.column}"' for field in fields)
 
-        def value(column: str) -> str:
-            return expression if column == timed else f"${next(number)}"
+        def value(field: "models.Field[Any, Any]") -> str:
+            if field.column == timed:
+                return expression
+            # Only a VALUES list tells PostgreSQL the types by itself.
+            return f"${next(numbers)}{f'::{type_of(field)}' if proven else ''}"
 
-        rows = (f"({', '.join(map(value, columns))})" for _ in range(count))
+        rows = [", ".join(map(value, fields)) for _ in range(count)]
+        given = (
+            " UNION ALL ".join(f"SELECT {row} FROM proof" for row in rows)  # noqa: S608
+            if proven
+            else f"VALUES {', '.join(f'({row})' for row in rows)}"
+        )
         # Table and columns are the models' own names; every value is a parameter.
-        parts.append(f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES {", ".join(rows)}')  # noqa: S608
-    chained = [f"w{number} AS ({part})" for number, part in enumerate(parts[:-1])]
-    return f"WITH {', '.join(chained)} {parts[-1]}" if chained else parts[-1]
+        parts.append(f'INSERT INTO "{model._meta.db_table}" ({names}) {given}')
+    chained += [f"w{number} AS ({part})" for number, part in enumerate(parts[:-1])]
+    last = f"{parts[-1]} RETURNING 1" if proven else parts[-1]
+    return f"WITH {', '.join(chained)} {last}" if chained else last
+
+
+def type_of(field: "models.Field[Any, Any]") -> str:
+    """The column's type for a cast, which would cut what is too long for a varchar with a length."""
+    return str(field.db_type(connection)).partition("(")[0]
 
 
 @functools.cache
@@ -103,13 +172,16 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def rows_insert(groups: Sequence[Sequence[models.Model]], *, clock: Clock | None = None) -> None:
+def rows_insert(
+    groups: Sequence[Sequence[models.Model]], *, clock: Clock | None = None, proof: Proof | None = None
+) -> None:
     """Writes rows of several models, each group of one model, by one statement: all or none.
 
-    `clock` is a column, with the expression that fills it by the database's clock.
+    `clock` is a column, with the expression that fills it by the database's clock. Raises Outdated, and
+    writes nothing, where what `proof` says does not hold any more.
     """
     shape = tuple((type(group[0]), len(group)) for group in groups)
-    values: list[Any] = []
+    values: list[Any] = [*proof.values()] if proof else []
     for model, group in zip((model for model, _ in shape), groups, strict=True):
         read, conversions = _reading(model, clock and clock[0])
         for row in group:
@@ -117,7 +189,10 @@ def rows_insert(groups: Sequence[Sequence[models.Model]], *, clock: Clock | None
             values += read(row)
             for index, convert in conversions:
                 values[first + index] = convert(values[first + index])
-    statement_execute(_insert(shape, clock), values)
+    written = statement_execute(_insert(shape, clock, proof is not None), values)
+    if proof and not written:
+        _callers.pop(proof.digest, None)
+        raise Outdated
 
 
 @functools.cache

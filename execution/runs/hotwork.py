@@ -22,7 +22,7 @@ from execution.models import Run, Status
 from execution.runs.caps import Choice
 from execution.runs.events import CLAIMED, STARTED
 from execution.runs.gates import Facts
-from execution.runs.hotpath import fields_of, version_kept
+from execution.runs.hotpath import fields_of, type_of, version_kept
 from execution.runs.outcomes import Outcome
 from execution.runs.rights import EPOCH, rights_of
 from execution.runs.statements import row_read
@@ -182,13 +182,8 @@ def _finish(status: Status) -> str:
         target=target,
         status=status.value,
         ledger=", ".join(f'"{field.column}"' for field in ledger),
-        values=", ".join(f"${number}::{_type(field)}" for number, field in enumerate(ledger, start=17)),
+        values=", ".join(f"${number}::{type_of(field)}" for number, field in enumerate(ledger, start=17)),
     )
-
-
-def _type(field: "models.Field[Any, Any]") -> str:
-    """The column's type for a cast, which would cut what is too long for a varchar with a length."""
-    return str(field.db_type(connection)).partition("(")[0]
 
 
 def finished_write(run: Run, token: UUID, outcome: Outcome, event_at: datetime, ledger: Event) -> bool:

@@ -4,6 +4,7 @@ import contextlib
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -20,12 +21,14 @@ from execution.effects.apply import Apply, effects_follow
 from execution.models import IdempotencyKey, Recovery, Run, Status, Verdict
 from execution.runners import call_run
 from execution.runners.call import call_of
+from execution.runs import hotpath
 from execution.runs.accept import Accepted, accept_finished, accept_pending, accepted_of, run_hand_over
 from execution.runs.begin import Refused, begin_accepted, begin_new
 from execution.runs.checks import Refuse, call_check, key_check, limit_denied
 from execution.runs.claim import Lease
 from execution.runs.events import CANCEL_ASKED, event_add
 from execution.runs.finish import outcome_write
+from execution.runs.hotpath import Outdated
 from execution.runs.outcomes import Outcome, failure
 from execution.runs.refusals import refusal_record
 from execution.runs.requests import CallRequest, at_once_of
@@ -57,6 +60,7 @@ def run_submit(
     manner: Manner,
     key: str | None = None,
     found: ResolvedTool | None = None,
+    proof: hotpath.Proof | None = None,
 ) -> Run:
     """Takes a call through every check and accepts it; carries it out here when it is quick.
 
@@ -64,18 +68,23 @@ def run_submit(
     Order: found, allowed, arguments, then the run. Raises NotFound (404), Denied (403),
     InvalidRequest (422), Conflict (409), ToolHubError (429), Overloaded (503). What is refused leaves
     an event in the ledger and no run.
+
+    With a `proof` of what this process knew before, a run is written only here, and only where all of it
+    still holds; else, and for every refusal, Outdated is raised: no run is there, and nothing had an effect.
     """
-    refuse = functools.partial(refusal_record, principal)
+    refuse = functools.partial(refusal_record, principal) if proof is None else _outdated
     checked = call_check(principal, name, request, found=found, refuse=refuse)
     with _refused(refuse, checked.found.name):
         key_check(key)
-    accepted = accepted_of(principal, checked, key)
+    accepted = accepted_of(principal, checked, key, proof)
     with _refused(refuse, checked.found.name):
         if key and (earlier := _earlier_run(accepted)):
             return earlier
         try:
             # A hook is no call yet.
-            run: Run | None = _carry_out(accepted, manner, None if request.hook else checked.decision.asks)
+            run: Run | None = _carry_out(
+                accepted, checked.found, manner, None if request.hook else checked.decision.asks
+            )
         except IntegrityError:
             # Of many equal calls at once one wins the key; the others return its run.
             if key and (winner := _earlier_run(accepted)):
@@ -120,23 +129,43 @@ def _earlier_run(accepted: Accepted) -> Run | None:
     return row.run
 
 
-def _carry_out(accepted: Accepted, manner: Manner, asks: Check | None) -> Run:
+def _outdated(*_: Any) -> None:
+    raise Outdated
+
+
+def may_be_proven(found: ResolvedTool) -> bool:
+    """Whether one statement may accept calls of the tool here: nothing has to be counted before."""
+    version = found.version
+    counted = at_once_of(version) is not None or found.policy.limits
+    return settings.INLINE and version.runner in INLINE_RUNNERS and not counted
+
+
+def _is_brief(found: ResolvedTool) -> bool:
+    """Whether calls of the tool may be over when they are accepted: built in, harmless, nothing to count.
+
+    What has more to do when it ends needs a row that can wait, and without a row nobody could count how many
+    of a tool's runs there are at once. Limits come before work.
+    """
+    version = found.version
+    harmless = version.runner == "builtin" and version.is_pure and not version.uses_network
+    return harmless and not version.extras and not version.takes_config and may_be_proven(found)
+
+
+def _carry_out(accepted: Accepted, found: ResolvedTool, manner: Manner, asks: Check | None) -> Run:
+    version = accepted.version
+    quick = accepted.bounds.timeout_ms <= min(manner.wait_s * 1000, settings.INLINE_MAX_MS)
+    inline = settings.INLINE and not manner.detached and quick and version.runner in INLINE_RUNNERS
+    if asks is None and inline and _is_brief(found) and not accepted.request.callback_url:
+        run = accepted.run(inline=True)
+        return accept_finished(accepted, run, call_run(call_of(run, inline=True, attempt=1)))
+    if accepted.proof and (asks is not None or not inline):
+        raise Outdated
     if asks is not None:
         with limits_held(accepted.limits):
             return approval_ask(accepted, asks)
-    version = accepted.version
-    quick = accepted.bounds.timeout_ms <= min(manner.wait_s * 1000, settings.INLINE_MAX_MS)
-    if not settings.INLINE or manner.detached or not quick or version.runner not in INLINE_RUNNERS:
+    if not inline:
         with limits_held(accepted.limits):
             return accept_pending(accepted, inline=False)
-    harmless = version.is_pure and not version.uses_network and not accepted.request.callback_url
-    # What has more to do when it ends needs a row that can wait.
-    harmless = harmless and not version.extras and not version.takes_config
-    # Without a row nobody could count how many of a tool's runs there are at once. Limits come before work.
-    counted = at_once_of(version) is not None or accepted.limits
-    if version.runner == "builtin" and harmless and not counted:
-        run = accepted.run(inline=True)
-        return accept_finished(accepted, run, call_run(call_of(run, inline=True, attempt=1)))
     # No longer than this: what comes then has begun, and is not done again.
     with limits_held(accepted.limits):
         run, lease = _accept_begun(accepted)
@@ -149,6 +178,8 @@ def _accept_begun(accepted: Accepted) -> tuple[Run, Lease | None]:
     """Accepts a run and begins it, in one transaction; no lease where it waits for a worker after all."""
     if at_once := begin_new(accepted):
         return at_once.run, at_once
+    if accepted.proof:
+        raise Outdated
     try:
         with transaction.atomic():
             run = accept_pending(accepted, inline=True)

@@ -99,9 +99,9 @@ def test_the_short_way_writes_what_the_orm_would(
     kept: list[list[list[models.Model]]] = []
     write = accept.rows_write
 
-    def observed(*groups: Sequence[models.Model]) -> None:
+    def observed(*groups: Sequence[models.Model], **more: Any) -> None:
         kept.append([copy.deepcopy(list(group)) for group in groups if group])
-        write(*groups)
+        write(*groups, **more)
 
     monkeypatch.setattr(accept, "rows_write", observed)
     headers = {"HTTP_IDEMPOTENCY_KEY": key} if key else {}

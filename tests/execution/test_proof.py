@@ -1,0 +1,126 @@
+"""A caller that is known costs one statement, and that writes nothing where a right is gone."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from audit.models import Event
+from execution.models import Run
+from execution.runners import call_run
+from execution.runs import hotpath, services, statements
+from execution.runs.statements import _rows
+from registry.models import Package
+from tests.execution.fixtures import Declare
+
+Call = Callable[..., Any]
+pytestmark = pytest.mark.django_db(transaction=True)
+TOLD = ("run.accepted", "run.outcome")
+# What ends a right, past every service, and what the caller hears then.
+ENDS = {
+    "a token that is revoked": ("UPDATE security_token SET revoked_at = now()", 401),
+    "a token that is over": ("UPDATE security_token SET expires_at = now() - interval '1 second'", 401),
+    "a persona that is switched off": ("UPDATE security_persona SET is_active = false", 403),
+    "a person who has left": ("UPDATE security_user SET is_active = false", 403),
+    "a tool that is assigned no more": ("DELETE FROM registry_assignment", 404),
+}
+
+
+@pytest.fixture(autouse=True)
+def _served() -> Iterator[None]:
+    if not hotpath.is_served():
+        pytest.skip("SQLite is served by the ORM")
+    hotpath._callers.clear()
+    yield
+    hotpath._callers.clear()
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The prepared statements that were carried out."""
+    found: list[str] = []
+
+    def observed(on: Any, statement: str, values: Any, **more: Any) -> Any:
+        found.append(statement)
+        return _rows(on, statement, values, **more)
+
+    monkeypatch.setattr(statements, "_rows", observed)
+    return found
+
+
+def change(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def known(call: Call, *names: str) -> None:
+    """Makes the caller known, and lets the tools' rights be kept."""
+    for name in (names or ("fx_echo",)) * 2:
+        assert call(name, {"value": "a"}).status_code == 200
+    assert len(hotpath._callers) == 1
+
+
+def kept() -> tuple[int, int]:
+    return Run.objects.count(), Event.objects.filter(kind__in=TOLD).count()
+
+
+def test_a_known_caller_costs_one_statement(call: Call, fx: Package, made: list[str]) -> None:
+    # The first use of a token is written down; then its rights are read.
+    for expected in (2, 3, 1, 1):
+        made.clear()
+        assert call("fx_echo", {"value": "a"}).status_code == 200
+        assert len(made) == expected, made
+    assert kept() == (4, 8)
+    first, *others = Run.objects.order_by("id").values("persona", "token", "status", "is_brief", "result")
+    assert others == [first] * 3
+
+
+@pytest.mark.parametrize(("statement", "status"), ENDS.values(), ids=ENDS)
+def test_a_right_that_ends_while_the_tool_works_leaves_no_run(
+    call: Call, fx: Package, monkeypatch: pytest.MonkeyPatch, statement: str, status: int
+) -> None:
+    known(call)
+    before = kept()
+    worked: list[Any] = []
+
+    def late(asked: Any) -> Any:
+        change(statement)
+        worked.append(asked.arguments)
+        return call_run(asked)
+
+    monkeypatch.setattr(services, "call_run", late)
+    assert call("fx_echo", {"value": "b"}).status_code == status
+    assert worked == [{"value": "b"}]
+    assert kept() == before
+
+
+@pytest.mark.parametrize(("statement", "status"), ENDS.values(), ids=ENDS)
+def test_a_right_that_has_ended_begins_no_run(call: Call, fx: Package, statement: str, status: int) -> None:
+    for name in ("fx_echo", "fx_append"):
+        call(name, {"value": "a"})
+    before = kept()
+    change(statement)
+    for name in ("fx_echo", "fx_append"):
+        assert call(name, {"value": "b"}).status_code == status
+    assert kept() == before
+
+
+def test_an_impure_tool_is_begun_by_the_statement_that_asks(
+    call: Call, declare: Declare, made: list[str]
+) -> None:
+    declare("fx_wrap", columns={"is_pure": False}, sideEffects="impure")
+    known(call, "fx_wrap")
+    made.clear()
+    assert call("fx_wrap", {"value": "a"}).status_code == 200
+    begin, finish = made[0], made[-1]
+    assert begin.startswith("WITH proof AS")
+    assert finish.lstrip().startswith("WITH moved AS")
+    assert Run.objects.filter(status="completed", is_brief=False).count() == 3
+
+
+def test_what_is_wrong_with_a_call_is_recorded_once(call: Call, fx: Package) -> None:
+    known(call)
+    assert call("fx_echo", {"wrong": "a"}).status_code == 422
+    assert call("fx_echo", body=b"{").status_code == 400
+    assert Event.objects.filter(kind="run.refused").count() == 1
