@@ -1,6 +1,6 @@
 """Django's WSGI handler, with a shorter way around calls of tools."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from django.core.handlers.wsgi import WSGIHandler
@@ -16,12 +16,13 @@ class Handler(WSGIHandler):
     log of queries, the addresses' module of a request) is for pages, and took a tenth of a call.
     """
 
-    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+        """The answer's parts."""
         if not _is_call(environ):
             return super().__call__(environ, start_response)
         request = self.request_class(environ)
         try:
-            response = self.get_response(request)
+            response: Any = self.get_response(request)
             head = f"{response.status_code} {response.reason_phrase}"
             start_response(head, [*response.items()])
             return [response.content]  # a list goes out at once, an iterator part by part

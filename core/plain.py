@@ -1,6 +1,5 @@
 """Views of the API that are given Django's own request, for what is called most."""
 
-import functools
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -21,17 +20,12 @@ class PlainView(APIView):
         """Answers, or raises what `core.problems` knows."""
         raise NotImplementedError
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method != "POST":
             return super().dispatch(request, *args, **kwargs)
         try:
             response = self.post(request, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - each leaves as a problem, as with DRF
             response = drf_exception_handler(error, {"view": self})
-        response["Allow"] = _allowed(type(self))
+        response["Allow"] = ", ".join(self.allowed_methods)
         return response
-
-
-@functools.cache
-def _allowed(view: type[APIView]) -> str:
-    return ", ".join(view().allowed_methods)

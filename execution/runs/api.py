@@ -55,7 +55,7 @@ class ToolExecute(PlainView):
     """POST tools/{name}/execute."""
 
     @extend_schema(**openapi.EXECUTE)
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:  # type: ignore[override]
+    def post(self, request: HttpRequest, name: str) -> HttpResponse:
         header = request.META.get("HTTP_AUTHORIZATION", "")
         # Not before somebody is known to ask, and once.
         body = functools.cache(functools.partial(request.read, BODY_MAX + 1))
