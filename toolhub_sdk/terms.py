@@ -98,8 +98,8 @@ class Terms(TypedDict, total=False):
     max_cpu_ms: int | None
     max_concurrency: int | None
     resource_requirements: Mapping[str, int] | None
-    # For the hub's own tools that wait for nothing and end soon whatever they are given: no thread carries them
-    # out that could be left behind. Packages' tools run in the sandbox all the same.
+    # For the hub's own tools that wait for nothing and end soon whatever they are given: no thread carries
+    # them out that could be left behind. Packages' tools run in the sandbox all the same.
     quick: bool
 
     # What the hub does around a call. `memory` are the keys that the tool uses, by scope; `retry` is NONE,

@@ -37,7 +37,7 @@ _VALID = f"""
   JOIN security_user u ON u.id = t.responsible_id
  WHERE t.digest = $1 AND t.revoked_at IS NULL AND t.expires_at > clock_timestamp()
    AND t.last_used_at > clock_timestamp() - $2::interval AND NOT {ENDED}
-"""  # noqa: S608
+"""
 _CALLER = f"SELECT {_WHO}, {EPOCH} {_VALID}"
 _UNCHANGED = f"""
 SELECT 1 {_VALID} AND ({_WHO}) = ($3::bigint, $4::varchar, $5::boolean, $6::bigint, $7::bigint, $8::varchar,
