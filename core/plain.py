@@ -17,7 +17,7 @@ class PlainView(APIView):
     """
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Answers, or raises what `core.problems` knows."""
+        # Answers, or raises what `core.problems` knows. A docstring would describe every view in the API.
         raise NotImplementedError
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
