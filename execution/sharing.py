@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from django.db.models import CharField, Exists, Func, OuterRef, Q, QuerySet, TextField, Value
-from django.db.models.functions import Cast, Concat
+from django.db.models import CharField, Exists, F, Func, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast, Concat, StrIndex
 
 from audit.models import Event
 from execution.models import Run
@@ -13,6 +13,9 @@ from security.decisions import APPROVED
 from security.models import User
 from security.sharing.kinds import KINDS
 from security.sharing.reach import kept_from
+
+# Members of events' data that list tools.
+_LISTS = ("tools", "added", "removed")
 
 
 def events_narrow(person: User, rows: QuerySet[Event]) -> QuerySet[Event]:
@@ -58,6 +61,19 @@ def _unnamed(rows: QuerySet[Event], kept: dict[str, list[QuerySet[Any]]]) -> Que
     for things in kept["tool"]:
         approvals = things.annotate(said=Concat(Value(f"{APPROVED}:"), "name")).values("said")
         rows = rows.filter(of_runs | ~_among("told_capability", approvals))
+    return _unlisted(rows, kept["tool"])
+
+
+def _unlisted(rows: QuerySet[Event], kept: list[QuerySet[Any]]) -> QuerySet[Event]:
+    """Without those that list tools of which one is kept: a package or collection may be everybody's."""
+    listing = Q(kind="release.published") | Q(kind__startswith="collection.")
+    rows = rows.annotate(**{f"told_{name}": Told("canonical", member=name) for name in _LISTS})
+    for things in kept:
+        # The list as JSON text: a name stands between quotation marks.
+        quoted = things.alias(quoted=Concat(Value('"'), "name", Value('"')))
+        for name in _LISTS:
+            listed = quoted.alias(at=StrIndex(OuterRef(f"told_{name}"), F("quoted"))).filter(at__gt=0)
+            rows = rows.exclude(listing & Exists(listed))
     return rows
 
 

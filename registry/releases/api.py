@@ -14,7 +14,6 @@ from registry.bodies import body_check
 from registry.models import Package, Release
 from registry.releases import openapi
 from registry.releases.activation import release_activate
-from registry.releases.difference import releases_compare
 from registry.releases.lifecycle import (
     release_deprecate,
     release_quarantine,
@@ -28,14 +27,15 @@ from registry.releases.selectors import (
     packages_page,
     release_get,
     release_named,
-    release_zip,
     releases_of,
 )
+from registry.releases.sight import SEE, changes_told, manifest_told, zip_told
 from registry.releases.uninstall import package_uninstall
 from registry.schemas import validator_build
 from registry.selectors import tool_detail
 from security.acting import person_answering, reading
 from security.principals import caller
+from security.sharing.reach import within
 
 VIEW = "registry.view_package"
 PAGE = 50
@@ -116,10 +116,9 @@ class PackageDetail(APIView):
         releases = [
             release_view(row["release"], row["state"], row["reason"], package.active_id) for row in rows
         ]
-        tools = list(
-            package.tools.filter(active__isnull=False).order_by("name").values_list("name", flat=True)
-        )
-        return Response({**package_view(package), "tools": tools, "releases": releases})
+        tools = within(reading(caller(request), VIEW), package.tools.filter(active__isnull=False), SEE)
+        names = list(tools.order_by("name").values_list("name", flat=True))
+        return Response({**package_view(package), "tools": names, "releases": releases})
 
     @extend_schema(**openapi.UNINSTALL)
     def delete(self, request: Request, name: str) -> Response:
@@ -145,7 +144,7 @@ class PackageCompare(APIView):
         package = _package(request, name)
         before = release_named(package, request.query_params.get("from", ""))
         after = release_named(package, request.query_params.get("to", ""))
-        changes = releases_compare(before.manifest, after.manifest)
+        changes = changes_told(before, after, reading(caller(request), VIEW))
         return Response({"changes": [change.as_dict() for change in changes]})
 
 
@@ -155,7 +154,8 @@ class ReleaseDetail(APIView):
     @extend_schema(**openapi.RELEASE_READ)
     def get(self, request: Request, pk: int) -> Response:
         release = _release(request, pk)
-        return Response({**_release_now(release), "manifest": release.manifest})
+        manifest = manifest_told(release, reading(caller(request), VIEW))
+        return Response({**_release_now(release), "manifest": manifest})
 
 
 class ReleasePackage(APIView):
@@ -164,7 +164,9 @@ class ReleasePackage(APIView):
     @extend_schema(**openapi.DOWNLOAD)
     def get(self, request: Request, pk: int) -> HttpResponse:
         release = _release(request, pk)
-        response = HttpResponse(release_zip(release), content_type="application/zip")
+        response = HttpResponse(
+            zip_told(release, reading(caller(request), VIEW)), content_type="application/zip"
+        )
         name = f"{release.package.name}-{release.version}.zip"
         response["Content-Disposition"] = f'attachment; filename="{name}"'
         return response

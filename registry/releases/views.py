@@ -19,7 +19,6 @@ from registry.environments import dependencies_of
 from registry.models import Package, Release, VersionState
 from registry.releases.activation import release_activate
 from registry.releases.affected import affected_by
-from registry.releases.difference import releases_compare
 from registry.releases.forms import ReasonForm
 from registry.releases.lifecycle import (
     release_deprecate,
@@ -32,9 +31,9 @@ from registry.releases.selectors import (
     package_tools,
     packages_page,
     release_named,
-    release_zip,
     releases_of,
 )
+from registry.releases.sight import changes_told, zip_told
 from registry.releases.uninstall import package_uninstall
 from registry.rules.reading import stranded_words
 from security.models import User
@@ -104,7 +103,7 @@ class ReleaseCompare(ConsoleView):
         used = package.active.version if package.active else versions[-1] if versions else ""
         before = release_named(package, request.GET.get("from") or used)
         after = release_named(package, request.GET.get("to") or versions[0])
-        changes = [change.as_dict() for change in releases_compare(before.manifest, after.manifest)]
+        changes = [change.as_dict() for change in changes_told(before, after, person_of(request))]
         return self.show(
             {
                 "package": package,
@@ -127,7 +126,7 @@ class ReleaseZip(ConsoleView):
     def get(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
         """The download."""
         release = release_named(package_get(name, person_of(request), self.permission), version)
-        response = HttpResponse(release_zip(release), content_type="application/zip")
+        response = HttpResponse(zip_told(release, person_of(request)), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{name}-{release.version}.zip"'
         return response
 
@@ -154,7 +153,7 @@ class ReleaseActivate(QuestionView):
         if warned is not None:
             touched.append(f"It is deprecated, and its callers are warned: {warned.state_reason}")
         told = affected_by(package).in_words(person_of(request))
-        touched += [*stranded_words(release), *told]
+        touched += [*stranded_words(release, person_of(request)), *told]
         back = reverse("package", args=[name])
         older = package.active is not None and release.pk < package.active.pk
         act = "Roll back" if older else "Put it in use"

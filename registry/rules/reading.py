@@ -6,6 +6,8 @@ from typing import Any
 
 from registry.models import Release, Tool
 from registry.rules.judge import Rule, rule_values, rules_broken
+from security.models import User
+from security.sharing.reach import about
 from toolhub_sdk.checks.rule_names import names_gone
 
 
@@ -23,12 +25,18 @@ def rules_told(tool: Tool) -> list[Told]:
     return [Told(one, names_gone(one, schema)) for one in tool.rules]
 
 
-def stranded_words(release: Release) -> list[str]:
-    """One sentence for each added rule that names arguments which this release's tools lack."""
+def stranded_words(release: Release, by: User) -> list[str]:
+    """One sentence for each added rule that names arguments which this release's tools lack.
+
+    Of tools that the person sees.
+    """
+    versions = about(
+        by, release.tool_versions.select_related("tool"), "registry.view_tool", tool="tool__name"
+    )
     return [
         f"A rule of {version.tool.name} names {', '.join(gone)}, which it lacks: it will refuse every call"
         f" ({rule['expression'][:80]})."
-        for version in release.tool_versions.select_related("tool")
+        for version in versions
         for rule in version.tool.rules
         if (gone := names_gone(rule, version.definition.get("inputSchema", {})))
     ]

@@ -102,16 +102,16 @@ def test_a_rule_knows_persona_tier_and_context(
 
 
 def test_a_rule_stays_when_the_release_changes_and_is_told_when_its_arguments_are_gone(
-    console: Client, published: None, call: Call, assign: Call
+    console: Client, admin: User, published: None, call: Call, assign: Call
 ) -> None:
     assign("echo")
     console.post("/tools/echo/rules/", {**SHORT, "act": "add", "arguments": "{}"})
     version = ToolVersion.objects.get(tool__name="echo")
-    assert stranded_words(version.release) == []
+    assert stranded_words(version.release, admin) == []
     definition = version.definition
     definition["inputSchema"]["properties"] = {"words": {"type": "string"}}
     ToolVersion.objects.filter(pk=version.pk).update(definition=definition)
-    (words,) = stranded_words(version.release)
+    (words,) = stranded_words(version.release, admin)
     assert words.startswith("A rule of echo names text, which it lacks: it will refuse every call")
     assert (
         "Every call is refused: it names text, which is gone." in console.get("/tools/echo/").content.decode()
