@@ -204,12 +204,14 @@ def grant_revoke(*, by: By, grant: Grant) -> None:
             record(_entry("grant.revoked", actor, grant.persona, capability=grant.capability, **data))
 
 
-def session_grants_end(*, actor: Actor, persona: Persona, session: str) -> None:
+def session_grants_end(*, actor: Actor, persona_id: int, session: str) -> None:
     """Takes back what was granted for a session of the persona's, which is over; on record."""
     with transaction.atomic():
-        rows = Grant.objects.select_for_update().filter(persona=persona, session=session).exclude(session="")
-        for grant in rows:
-            record(_entry("grant.revoked", actor, persona, capability=grant.capability, session=session))
+        rows = Grant.objects.filter(persona=persona_id, session=session).exclude(session="")
+        for grant in rows.select_related("persona").select_for_update(of=("self",)):
+            record(
+                _entry("grant.revoked", actor, grant.persona, capability=grant.capability, session=session)
+            )
         rows.delete()
 
 

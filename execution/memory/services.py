@@ -14,7 +14,6 @@ from execution.memory.models import Scope, Session, SessionEvent, Space
 from execution.memory.places import Place
 from execution.memory.store import ABSENT, memory_read, session_touch, spaces_lock, value_put
 from execution.memory.values import key_check, scope_check
-from security.models import Persona
 from security.sandbox.folders import session_folder_remove
 from security.services import session_grants_end
 
@@ -55,8 +54,7 @@ def session_end(*, by: Actor, place: Place) -> bool:
     far as they are on this machine.
     """
     session_folder_remove(place.persona_id, place.session)
-    persona = Persona.objects.get(pk=place.persona_id)
-    session_grants_end(actor=by, persona=persona, session=place.session)
+    session_grants_end(actor=by, persona_id=place.persona_id, session=place.session)
     spaces = Space.objects.filter(persona_id=place.persona_id, session=place.session)
     return _end(by, place, spaces.exclude(scope=Scope.LONG_TERM), "session.ended")
 

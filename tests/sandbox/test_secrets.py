@@ -91,7 +91,7 @@ def perform(tool: str) -> Outcome:
         arguments={},
         request={},
         attempt=1,
-        timeout_ms=10_000,
+        timeout_ms=60_000,
         max_output_bytes=10_000,
         inline=False,
         cancelled=threading.Event(),

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolhub_sdk.checks.engine import Refusal, compiled
 from toolhub_sdk.checks.problem import pointer
 from toolhub_sdk.checks.rule_names import names_gone
 from toolhub_sdk.lint.warning import LintWarning
@@ -31,7 +30,10 @@ def contradictions_in(definition: Mapping[str, Any], at: str) -> Iterator[LintWa
 
 
 def _defaults(schema: Mapping[str, Any], at: str) -> Iterator[LintWarning]:
-    """A default that a caller could not send."""
+    """A default that a caller could not send. Raises ModuleNotFoundError without jsonschema-rs."""
+    # Not with this module: what reads a definition needs the standard library alone.
+    from toolhub_sdk.checks.engine import Refusal, compiled  # noqa: PLC0415
+
     given = {
         name: each["default"]
         for name, each in schema.get("properties", {}).items()
