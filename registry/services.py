@@ -6,6 +6,7 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied, InvalidRequest
 from registry.collections.models import Collection
+from registry.collections.selectors import collection_locked
 from registry.models import Assignment, Package, Tool
 from security.acting import PERSONAS, By, acting, own_check, person_answering, person_behind
 from security.giving import sight_check
@@ -25,8 +26,9 @@ def assignment_create(
 ) -> Assignment:
     """Lets a persona see and call one tool, or all tools of a package or collection; one of them is given.
 
-    Raises Denied, InvalidRequest, Conflict when it is assigned already.
+    Raises Denied, InvalidRequest, NotFound, Conflict when it is assigned already.
     """
+    given: dict[str, Tool | Package | Collection | None]
     given = {"tool": tool, "package": package, "collection": collection}
     targets = [(kind, one) for kind, one in given.items() if one is not None]
     if len(targets) != 1:
@@ -35,10 +37,12 @@ def assignment_create(
     actor = acting(by, ASSIGN, PERSONAS, on=[persona, target])
     own_check(by, persona.pk)
     sight_check(by, target.name if tool else f"{kind}:{target.name}")
-    if collection is not None:
-        _members_check(by, collection)
     try:
         with transaction.atomic():
+            if collection is not None:
+                # Nobody puts a tool in, or deletes it, between the look at its tools and the assignment.
+                given["collection"] = collection_locked(collection)
+                _members_check(by, collection)
             row = Assignment.objects.create(persona=persona, **given, assigned_by=person_behind(by))
             record(assignment_entry("assignment.created", actor, row))
     except IntegrityError as error:

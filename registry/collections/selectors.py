@@ -47,6 +47,14 @@ def collection_missing(name: str) -> NotFound:
     return NotFound(f"There is no collection {name[:64]!r}.")
 
 
+def collection_locked(collection: Collection) -> Collection:
+    """The collection, held until the caller's transaction ends. Raises NotFound where it is gone by now."""
+    row = Collection.objects.select_for_update().filter(pk=collection.pk).first()
+    if row is None:
+        raise collection_missing(collection.name)
+    return row
+
+
 def members_seen(collection: Collection, by: User) -> QuerySet[Tool]:
     """Its tools that the person sees, by name, with package, active version, `added_by` and `added_at`."""
     rows = Tool.objects.filter(memberships__collection=collection)

@@ -9,7 +9,7 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict
 from registry.collections.models import Collection
-from registry.collections.selectors import ASSIGN, collection_missing
+from registry.collections.selectors import ASSIGN, collection_locked
 from registry.models import Assignment, CollectionMember, Package, Tool
 from registry.services import assignment_entry
 from security.acting import PERSONAS, By, acting, own_check, person_answering, person_behind
@@ -53,7 +53,7 @@ def collection_describe(*, by: By, collection: Collection, description: str) -> 
     actor = acting(by, CHANGE, PERSONAS, on=[collection])
     description = _described(description)
     with transaction.atomic():
-        row = _locked(collection)
+        row = collection_locked(collection)
         if row.description != description:
             row.description = description
             row.save(update_fields=["description"])
@@ -71,7 +71,7 @@ def members_change(
     _tools_check(by, add)
     person = person_behind(by)
     with transaction.atomic():
-        row = _locked(collection)
+        row = collection_locked(collection)
         own_check(by, *row.assignments.values_list("persona_id", flat=True))
         _members_write(actor, row, added=add, removed=remove, added_by=person.pk)
 
@@ -80,7 +80,7 @@ def collection_delete(*, by: By, collection: Collection) -> None:
     """Deletes a collection: its personas no longer see its tools by it. Raises Denied, NotFound."""
     actor = acting(by, DELETE, PERSONAS, on=[collection])
     with transaction.atomic():
-        row = _locked(collection)
+        row = collection_locked(collection)
         held = list(row.assignments.select_related("persona", "collection").order_by("pk"))
         own_check(by, *(one.persona_id for one in held))
         for one in held:
@@ -98,7 +98,7 @@ def members_of_package_remove(*, actor: Actor, package: Package) -> None:
     for row in rows.order_by("collection__name", "tool__name"):
         gone.setdefault(row.collection, []).append(row.tool)
     for collection, tools in gone.items():
-        _members_write(actor, _locked(collection), added=(), removed=tools, added_by=0)
+        _members_write(actor, collection_locked(collection), added=(), removed=tools, added_by=0)
 
 
 def _members_write(
@@ -135,13 +135,6 @@ def _tools_check(by: By, tools: Sequence[Tool]) -> None:
         if tool.pk not in allowed:
             require(person, ASSIGN, tool)
     sight_check(by, *(tool.name for tool in tools))
-
-
-def _locked(collection: Collection) -> Collection:
-    row = Collection.objects.select_for_update().filter(pk=collection.pk).first()
-    if row is None:
-        raise collection_missing(collection.name)
-    return row
 
 
 def _described(text: str) -> str:

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
 from core.errors import Denied, InvalidRequest, NotFound
@@ -270,6 +272,22 @@ def test_another_team_neither_sees_nor_fills_a_collection_nor_assigns_what_is_no
     assignment_create(by=User.objects.get(pk=kim.pk), persona=persona, collection=session)
     team_join(by=admin, team=core, person=kim)
     collection_delete(by=User.objects.get(pk=kim.pk), collection=main)
+
+
+def test_a_collection_is_held_while_it_is_assigned_and_one_that_is_gone_is_not_assigned(
+    admin: User, persona: Persona, published: None
+) -> None:
+    """Else a tool that one may not assign could come in after the look, or a deletion lose an assignment."""
+    made, gone = (collection_create(by=admin, name=name, tools=tools("echo")) for name in ("made", "gone"))
+    with CaptureQueriesContext(connection) as asked:
+        assignment_create(by=admin, persona=persona, collection=made)
+    statements = [one["sql"] for one in asked if 'FROM "registry_collection"' in one["sql"]]
+    if connection.features.has_select_for_update:
+        assert any("FOR UPDATE" in sql for sql in statements)
+    collection_delete(by=admin, collection=Collection.objects.get(name="gone"))
+    with pytest.raises(NotFound, match="There is no collection 'gone'"):
+        assignment_create(by=admin, persona=persona, collection=gone)
+    assert list(Assignment.objects.values_list("collection__name", flat=True)) == ["made"]
 
 
 def test_a_package_that_goes_takes_its_tools_out_of_collections(
