@@ -61,17 +61,20 @@ def _unnamed(rows: QuerySet[Event], kept: dict[str, list[QuerySet[Any]]]) -> Que
     for things in kept["tool"]:
         approvals = things.annotate(said=Concat(Value(f"{APPROVED}:"), "name")).values("said")
         rows = rows.filter(of_runs | ~_among("told_capability", approvals))
-    return _unlisted(rows, kept["tool"])
-
-
-def _unlisted(rows: QuerySet[Event], kept: list[QuerySet[Any]]) -> QuerySet[Event]:
-    """Without those that list tools of which one is kept: a package or collection may be everybody's."""
     listing = Q(kind="release.published") | Q(kind__startswith="collection.")
-    rows = rows.annotate(**{f"told_{name}": Told("canonical", member=name) for name in _LISTS})
+    rows = _unlisted(rows, kept["tool"], listing, _LISTS)
+    return _unlisted(rows, [*kept["persona"], *kept["package"]], Q(kind="package.uninstalled"), ("affected",))
+
+
+def _unlisted(
+    rows: QuerySet[Event], kept: list[QuerySet[Any]], listing: Q, members: tuple[str, ...]
+) -> QuerySet[Event]:
+    """Without those that list a thing that is kept: what they are about may be everybody's."""
+    rows = rows.annotate(**{f"told_{name}": Told("canonical", member=name) for name in members})
     for things in kept:
         # The list as JSON text: a name stands between quotation marks.
         quoted = things.alias(quoted=Concat(Value('"'), "name", Value('"')))
-        for name in _LISTS:
+        for name in members:
             listed = quoted.alias(at=StrIndex(OuterRef(f"told_{name}"), F("quoted"))).filter(at__gt=0)
             rows = rows.exclude(listing & Exists(listed))
     return rows

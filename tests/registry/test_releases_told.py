@@ -6,11 +6,13 @@ import pytest
 from django.contrib.auth.models import Group
 from django.test import Client
 
+from audit.ledger import Entry, record
 from audit.models import Event
 from audit.selectors import events_seen
 from registry.collections.services import collection_create, collection_delete, members_change
 from registry.models import Archive, Tool
 from security.models import Persona, User
+from security.permissions import actor_of
 from security.services import grant_create, token_create
 from security.sharing.services import right_give, team_set
 from security.sharing.teams import team_create
@@ -86,3 +88,16 @@ def test_events_that_list_tools_are_kept_from_who_does_not_see_one_of_them(
     assert seen == set(events.values_list("pk", flat=True)) - naming
     assert events.filter(pk__in=seen, subject_id="calm").count() == 2
     assert naming <= set(events_seen(admin).values_list("pk", flat=True))
+
+
+def test_the_event_of_a_removal_is_kept_from_who_does_not_see_a_persona_that_it_touched(
+    admin: User, kim: User, persona: Persona, published: None
+) -> None:
+    rows = Event.objects.filter(kind="package.uninstalled")
+    for name in ("toolhub-data", "toolhub-text"):
+        touched = {"personas": [persona.name]} if name == "toolhub-data" else {}
+        record(Entry("package.uninstalled", actor_of(admin), "package", name, {"affected": touched}))
+    assert events_seen(kim).filter(pk__in=rows).count() == 2
+    team_set(by=admin, thing=persona, team=team_create(by=admin, name="core"))
+    seen = events_seen(User.objects.get(pk=kim.pk)).filter(pk__in=rows)
+    assert [event.subject_id for event in seen] == ["toolhub-text"]
