@@ -47,7 +47,7 @@ def test_a_release_is_told_without_the_tools_that_are_kept(
     token.save()
     client.force_login(kim)
     version = package.active.version
-    rest = {"headers": {"Authorization": f"Bearer {text}"}}
+    rest: Any = {"headers": {"Authorization": f"Bearer {text}"}}
     api = f"/api/v1/releases/{package.active_id}"
     compare = f"/packages/{package.name}/compare/"
 
