@@ -25,8 +25,8 @@ from tests.services import CHECKOUT, RABBITMQ, REDIS, ROOT, Service, database_ur
 
 # As many as run at the same time; a shape starts workers of its own, too.
 SLOTS = 2
-# Beside them two of the shapes that mostly wait: for leases to end, services to come back, packages to come in.
-SLOTS_WAITING = 2
+# Beside them one of the shapes that mostly wait: for leases to end, services to come back, packages to come in.
+SLOTS_WAITING = 1
 TAIL = 120
 # More failures of one shape than this are no matter of load.
 UNSTEADY_MAX = 3

@@ -115,6 +115,12 @@ def _write_and(write: Callable[[], bool], follow: Follow) -> bool:
             return True
     except TakenBack:
         return write()
+    except Error:
+        raise  # tried again by run_finish
+    except Exception:
+        # A mistake over what follows must not cost this run its outcome.
+        log.exception("what was to follow by the same commit failed")
+        return write()
 
 
 def _is_written(lease: Lease) -> bool:

@@ -13,9 +13,10 @@ from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
 from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
-from execution.runs import finish, hotpath, hotwork, rights
+from execution.runs import begin, finish, hotpath, hotwork, rights
 from execution.runs import statements as hotstatements
 from execution.runs.begin import begin_next
+from execution.runs.choice import choice_make
 from execution.runs.entries import outcome_entry
 from execution.runs.events import event_add, events_digest
 from execution.runs.finish import run_finish
@@ -294,6 +295,28 @@ def test_nothing_is_carried_out_that_began_with_a_commit_that_failed(
         assert (found.status, found.attempt) == (Status.COMPLETED, 1)
     assert Event.objects.filter(kind="run.outcome").count() == 2
     assert failures == [1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_mistake_over_the_next_run_costs_no_outcome(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not hotpath.is_served():
+        pytest.skip("SQLite is served by the ORM")
+    runs = [make_run(events_count=1) for _ in range(2)]
+    mistakes: list[int] = []
+
+    def mistaken(queue: str) -> Any:
+        if Run.objects.filter(status=Status.COMPLETED).exists() and not mistakes:
+            mistakes.append(1)
+            raise ValueError("a mistake")
+        return choice_make(queue)
+
+    monkeypatch.setattr(begin, "choice_make", mistaken)
+    assert queue_work("default") == 2
+    assert mistakes == [1]
+    assert [Run.objects.get(pk=run.pk).status for run in runs] == [Status.COMPLETED] * 2
+    assert Event.objects.filter(kind="run.outcome").count() == 2
 
 
 @pytest.mark.django_db
