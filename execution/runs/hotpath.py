@@ -73,8 +73,11 @@ def is_served() -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def version_kept(version_id: int, state: str, reason: str) -> ToolVersion:
-    """A tool version with tool and package. Immutable but for its state, which is part of the key."""
+def version_kept(version_id: int, digest: str, state: str, reason: str) -> ToolVersion:
+    """A tool version with tool and package. Immutable but for its state, which is part of the key.
+
+    So is its digest: after a restore of the database another version may get the same id.
+    """
     row = ToolVersion.objects.select_related("tool__package").get(pk=version_id)
     row.state, row.state_reason = state, reason
     return row

@@ -85,7 +85,7 @@ WITH moved AS (
   UNION ALL
   SELECT id, events_count, '{started}', $4, '{{"attempt":' || attempt || '}}' FROM moved
 )
-SELECT {columns}, v.state, v.state_reason,
+SELECT {columns}, v.digest, v.state, v.state_reason,
        p.name, p.is_active, t.id, t.revoked_at IS NOT NULL OR {ended}, u.id, u.username, u.is_active, {epoch}
   FROM moved m
   JOIN security_persona p ON p.id = m.persona_id
@@ -160,9 +160,9 @@ def _read(values: Sequence[Any]) -> list[Any]:
 
 
 def _facts(run: Run, row: Sequence[Any], *, alone: bool) -> Facts:
-    state, reason, persona, persona_active, token_id, revoked, *rest = row
+    digest, state, reason, persona, persona_active, token_id, revoked, *rest = row
     responsible_id, responsible, responsible_active, epoch = rest
-    run.tool_version = version_kept(run.tool_version_id, state, reason)
+    run.tool_version = version_kept(run.tool_version_id, digest, state, reason)
     rights = rights_of(run.persona_id, run.tool_version.tool.name, epoch, alone=alone)
     assert rights is not None  # noqa: S101 - a tool that has versions is never deleted
     found = rights.found(run.tool_version)

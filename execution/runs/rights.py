@@ -26,7 +26,7 @@ EPOCH = "(SELECT value FROM execution_rights_epoch)"
 KEPT = 4096
 
 RIGHTS = """
-SELECT v.id, v.state, v.state_reason, k.name,
+SELECT v.id, v.digest, v.state, v.state_reason, k.name,
        EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = $1 AND a.tool_id = o.id),
        EXISTS (SELECT 1 FROM registry_assignment a WHERE a.persona_id = $1 AND a.package_id = k.id),
        (SELECT c.name FROM registry_assignment a JOIN registry_collectionmember m
@@ -62,9 +62,9 @@ SELECT v.id, v.state, v.state_reason, k.name,
 
 @dataclass(frozen=True)
 class Rights:
-    """Of a persona to a tool. `active` is the tool's active version, with state and reason; None for none."""
+    """Of a persona to a tool. `active` is what `version_kept` takes; None where no version is."""
 
-    active: tuple[int, str, str] | None
+    active: tuple[int, str, str, str] | None
     assigned_by: str | None
     grants: tuple[GrantFact, ...]
     standing: Standing
@@ -110,16 +110,16 @@ def _read(persona_id: int, tool: str) -> Rights | None:
     row = row_read(RIGHTS, (persona_id, tool))
     if row is None:
         return None
-    version_id, state, reason, package, *assigned = row[:7]
-    *granted, restrictions, limits = row[7:13]
-    isolation, tier, tier_capabilities, tier_flags, flag, flag_state, asks, sanitises, mode, rules = row[13:]
+    version_id, digest, state, reason, package, *assigned = row[:8]
+    *granted, restrictions, limits = row[8:14]
+    isolation, tier, tier_capabilities, tier_flags, flag, flag_state, asks, sanitises, mode, rules = row[14:]
     grants = grants_read(*granted)
     standing = Standing(isolation=isolation)
     if tier is not None:
         grants += grants_by_tier(tier, json.loads(tier_capabilities))
         standing = Standing(isolation, tier, tuple(json.loads(tier_flags)))
     return Rights(
-        active=None if version_id is None else (version_id, state, reason),
+        active=None if version_id is None else (version_id, digest, state, reason),
         assigned_by=assigned_words(package, *assigned),
         grants=grants,
         standing=standing,

@@ -23,9 +23,10 @@ from django.utils import timezone
 from psycopg import errors
 
 from core.clock import uuid7
-from execution.runs import accept, hotpath
+from execution.runs import accept, hotpath, rights
 from execution.runs.statements import KEPT, row_read, statement_execute
-from registry.models import Package
+from registry.models import Package, ToolVersion
+from security.models import Persona
 
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]
@@ -248,3 +249,18 @@ def test_a_thread_whose_server_ended_the_session_says_so_and_goes_on() -> None:
             cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
         assert pool.submit(lost, pid).result() == [(2,)]
         pool.submit(connections.close_all).result()
+
+
+@pytest.mark.django_db
+def test_another_version_under_the_same_key_is_read_anew(fx: Package, persona: Persona) -> None:
+    """As after a restore of the database, where a key that was given comes again."""
+    if not hotpath.is_served():
+        pytest.skip("SQLite is served by the ORM")
+    version = ToolVersion.objects.get(tool__name="fx_echo")
+    held = (version.pk, version.digest, version.state, version.state_reason)
+    assert hotpath.version_kept(*held).entry == version.entry
+    ToolVersion.objects.filter(pk=version.pk).update(digest="0" * 64, entry="another:one")
+    again = rights.rights_of(persona.pk, "fx_echo", None, alone=True)
+    assert again is not None
+    assert again.active is not None
+    assert hotpath.version_kept(*again.active).entry == "another:one"
