@@ -73,10 +73,10 @@ def hears(db: None, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_a_command_is_heard_on_both_streams_and_its_secret_is_not(admin: User) -> None:
     runtime = {"type": "command", "entry": ["sh", "tool.sh"]}
-    release = publish(manifest("safe-sh", runtime, "safe_sh", "look"), {"tool.sh": SHELL.encode()})
+    release = publish(manifest("loud-sh", runtime, "loud_sh", "look"), {"tool.sh": SHELL.encode()})
     config_change(by=admin, package=release.package, changes={"api_key": KEY})
     told: list[Mapping[str, Any]] = []
-    call = call_of("safe_sh", told)
+    call = call_of("loud_sh", told)
 
     def hear(data: Mapping[str, Any]) -> None:
         told.append(data)
