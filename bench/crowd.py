@@ -1,7 +1,7 @@
 """`python -m bench.crowd PORT TOKEN RUN COUNT`: so many clients that ask to wait for a run that does not end.
 
 Each asks again when Retry-After says. Prints `ready`, and how many were told so, once nobody
-has been for the first time for a second.
+has been for the first time for three seconds.
 """
 
 import heapq
@@ -15,7 +15,7 @@ from typing import cast
 from bench.load import BenchError
 from bench.server import files_allow
 
-SETTLE_S = 1.0
+SETTLE_S = 3.0
 _RETRY = re.compile(rb"\r\nretry-after: (\d+)\r\n", re.IGNORECASE)
 
 
