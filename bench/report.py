@@ -36,7 +36,7 @@ def throughput_lines(found: Throughput) -> list[str]:
     for arm in PATHS:
         asked = found.asked[arm]
         lines.append(
-            f"  {arm}: {len(asked['statements'])} statements, {asked['transactions']} transactions per call"
+            f"  {arm}: {asked['statements']} statements, {asked['transactions']} transactions per call"
         )
     return lines
 

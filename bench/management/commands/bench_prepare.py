@@ -2,17 +2,18 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
-from unittest import mock
 
-import psycopg
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from psycopg import pq
 
 from bench.calls import BODY, ECHO, FLOOR, IMPURE_ECHO, PREPARED, WEB_CALL
 from bench.tools import impure_publish, web_publish
@@ -25,9 +26,9 @@ from security.services import persona_create, token_create
 
 @dataclass(frozen=True)
 class Asked:
-    """What one call asks of the database: its statements, and how many transactions around them."""
+    """What one call asks of the database: how many statements, in how many transactions."""
 
-    statements: list[str]
+    statements: int
     transactions: int
 
 
@@ -63,47 +64,46 @@ def _asked(path: str, token: str) -> Asked:
     client = Client(SERVER_NAME="127.0.0.1", HTTP_AUTHORIZATION=f"Bearer {token}")
     for _ in range(PREPARED - 1):
         _call(client, path)
-    statements: list[str] = []
-    commits: list[None] = []
-    commit = connection.commit
-
-    def committed() -> None:
-        commits.append(None)
-        commit()
-
-    connection.commit = committed  # type: ignore[method-assign]
-    try:
-        with _noting(statements):
-            _call(client, path)
-    finally:
-        del connection.commit
-    return Asked(statements, len(commits))
+    with _counted() as found:
+        _call(client, path)
+    return found()
 
 
 @contextlib.contextmanager
-def _noting(statements: list[str]) -> Iterator[None]:
-    """Notes every statement; on PostgreSQL at the driver, which also sees what goes past the ORM."""
-    if connection.vendor != "postgresql":
+def _counted() -> Iterator[Callable[[], Asked]]:
+    """Counts what goes over this thread's connection; asks for the counts when the block has ended.
 
-        def wrapper(execute: Any, query: str, *rest: Any) -> Any:
-            statements.append(_short(query))
-            return execute(query, *rest)
-
-        with connection.execute_wrapper(wrapper):
-            yield
+    On PostgreSQL by libpq's own trace of messages, which nothing goes past.
+    """
+    if connection.vendor == "postgresql":
+        connection.ensure_connection()
+        with tempfile.TemporaryFile() as file:
+            wire = connection.connection.pgconn
+            wire.trace(file.fileno())
+            wire.set_trace_flags(pq.Trace.SUPPRESS_TIMESTAMPS)
+            try:
+                yield lambda: _read(lines)
+            finally:
+                wire.untrace()
+                file.seek(0)
+                lines = file.read().decode(errors="replace").splitlines()
         return
-    plain = psycopg.Cursor.execute
-
-    def noted(cursor: psycopg.Cursor[Any], query: Any, *values: Any, **options: Any) -> Any:
-        statements.append(_short(str(query)))
-        return plain(cursor, query, *values, **options)
-
-    with mock.patch.object(psycopg.Cursor, "execute", noted):
-        yield
+    with CaptureQueriesContext(connection) as queries:
+        yield lambda: _split([query["sql"] for query in queries.captured_queries])
 
 
-def _short(query: str) -> str:
-    return " ".join(query.split())[:120]
+def _read(lines: list[str]) -> Asked:
+    """A statement is executed or sent whole; a transaction has ended when the server says it is idle."""
+    whole = [line.partition('"')[2] for line in lines if line.startswith("F\t") and "\tQuery\t" in line]
+    executed = sum(line.startswith("F\t") and "\tExecute\t" in line for line in lines)
+    idle = sum(line.startswith("B\t") and line.rstrip().endswith("ReadyForQuery\t I") for line in lines)
+    return Asked(executed + _split(whole).statements, idle)
+
+
+def _split(statements: list[str]) -> Asked:
+    """What is not a statement of its own bounds a transaction."""
+    bounds = [sql for sql in statements if sql.startswith(("BEGIN", "COMMIT", "ROLLBACK"))]
+    return Asked(len(statements) - len(bounds), sum(sql.startswith("COMMIT") for sql in bounds))
 
 
 def _call(client: Client, path: str) -> None:
