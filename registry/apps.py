@@ -28,6 +28,7 @@ class RegistryConfig(AppConfig):
         from registry.selectors import targets_assigned  # noqa: PLC0415
         from security.giving import sight_register  # noqa: PLC0415
         from security.sharing.kinds import Kind, thing_register  # noqa: PLC0415
+        from security.sharing.levels import MANAGE, VIEW  # noqa: PLC0415
 
         rights = (PackagePersonRight, PackageTeamRight)
         permissions = ("registry.view_package", "registry.change_package")
@@ -37,5 +38,6 @@ class RegistryConfig(AppConfig):
         thing_register(Kind("tool", Tool, *rights_of_tools, *permissions, parent="package"))
         rights_of_collections = (CollectionPersonRight, CollectionTeamRight)
         permissions = ("registry.view_collection", "registry.change_collection")
-        thing_register(Kind("collection", Collection, *rights_of_collections, *permissions))
+        levels = (VIEW, MANAGE)
+        thing_register(Kind("collection", Collection, *rights_of_collections, *permissions, levels=levels))
         sight_register(targets_assigned)

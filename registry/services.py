@@ -1,6 +1,7 @@
 """The write doors of assignments."""
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from audit.ledger import Entry, record
 from core.actors import Actor
@@ -42,7 +43,9 @@ def assignment_create(
             if collection is not None:
                 # Nobody puts a tool in, or deletes it, between the look at its tools and the assignment.
                 given["collection"] = collection_locked(collection)
-                _members_check(by, collection)
+                _tools_check(by, collection, Tool.objects.filter(memberships__collection=collection))
+            if package is not None:
+                _tools_check(by, package, Tool.objects.filter(package=package))
             row = Assignment.objects.create(persona=persona, **given, assigned_by=person_behind(by))
             record(assignment_entry("assignment.created", actor, row))
     except IntegrityError as error:
@@ -60,16 +63,14 @@ def assignment_delete(*, by: By, assignment: Assignment) -> None:
             record(assignment_entry("assignment.deleted", actor, assignment))
 
 
-def _members_check(by: By, collection: Collection) -> None:
-    """Who assigns a collection may assign each of its tools: a collection gives no more than they could."""
+def _tools_check(by: By, target: Package | Collection, tools: QuerySet[Tool]) -> None:
+    """Who assigns a whole may assign each of its tools: it gives no more than they could. Raises Denied."""
     if isinstance(by, Actor):
         return
     person = person_answering(by)
-    members = Tool.objects.filter(pk__in=collection.members.values("tool"))
-    others = members.count() - within(person, members, ASSIGN).count()
-    if others:
+    if others := tools.exclude(pk__in=within(person, tools, ASSIGN).values("pk")).count():
         raise Denied(
-            f"{person.get_username()} may not assign {others} of the tools of {collection.name}.",
+            f"{person.get_username()} may not assign {others} of the tools of {target.name}.",
             suggestions=["Ask an admin, or assign the other tools by name."],
         )
 

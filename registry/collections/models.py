@@ -5,7 +5,7 @@ from django.db import models
 from django.utils import timezone
 from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
 
-from security.sharing.levels import rights_of
+from security.sharing.levels import MANAGE, rights_of
 
 
 class Collection(models.Model):
@@ -19,7 +19,7 @@ class Collection(models.Model):
 
     class Meta:
         ordering = ("name",)
-        permissions = rights_of("collection")
+        permissions = rights_of("collection", MANAGE)
 
     def __str__(self) -> str:
         return self.name

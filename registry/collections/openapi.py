@@ -17,7 +17,10 @@ _READS = (
     "An agent sees the collections of which it sees a tool, and those tools;"
     " with `toolhub:personas` also what its responsible person sees."
 )
-_ADDS = "Tools that are added have to be the responsible person's to assign, and the agent's own to see."
+_ADDS = (
+    "Tools that are added have to be the responsible person's to assign, also to each persona that has the"
+    " collection, and the agent's own to see."
+)
 COLLECTION_SHORT: dict[str, Any] = {
     "type": "object",
     "properties": {**_SHORT, "tool_count": {"type": "integer", "description": "How many the caller sees"}},

@@ -7,13 +7,14 @@ from django.db import IntegrityError, transaction
 
 from audit.ledger import Entry, record
 from core.actors import Actor
-from core.errors import Conflict
+from core.errors import Conflict, Denied
 from registry.collections.models import Collection
-from registry.collections.selectors import ASSIGN, collection_locked
+from registry.collections.selectors import ASSIGN, SEE_PERSONA, collection_locked
 from registry.models import Assignment, CollectionMember, Package, Tool
 from registry.services import assignment_entry
 from security.acting import PERSONAS, By, acting, own_check, person_answering, person_behind
 from security.giving import sight_check
+from security.models import Persona
 from security.permissions import require
 from security.policy.services import field_error
 from security.sharing.reach import within
@@ -65,7 +66,7 @@ def members_change(
 ) -> None:
     """Puts tools in and takes tools out: its personas see and may call them, or not, from the next call on.
 
-    Who puts a tool in may assign it. Raises Denied, NotFound, InvalidRequest.
+    Who puts a tool in may assign it, and to each of those personas. Raises Denied, NotFound, InvalidRequest.
     """
     actor = acting(by, CHANGE, PERSONAS, on=[collection])
     _tools_check(by, add)
@@ -73,6 +74,8 @@ def members_change(
     with transaction.atomic():
         row = collection_locked(collection)
         own_check(by, *row.assignments.values_list("persona_id", flat=True))
+        if add:
+            _holders_check(by, row)
         _members_write(actor, row, added=add, removed=remove, added_by=person.pk)
 
 
@@ -135,6 +138,26 @@ def _tools_check(by: By, tools: Sequence[Tool]) -> None:
         if tool.pk not in allowed:
             require(person, ASSIGN, tool)
     sight_check(by, *(tool.name for tool in tools))
+
+
+def _holders_check(by: By, row: Collection) -> None:
+    """Who puts a tool in gives it to all that have the collection: so they may assign to each. Raises Denied.
+
+    Names those only that they see.
+    """
+    if isinstance(by, Actor):
+        return
+    person = person_answering(by)
+    holders = Persona.objects.filter(pk__in=row.assignments.values("persona"))
+    others = holders.exclude(pk__in=within(person, holders, ASSIGN).values("pk"))
+    if not others.exists():
+        return
+    seen = list(within(person, others, SEE_PERSONA).order_by("name").values_list("name", flat=True)[:3])
+    whom = ", ".join(seen) or "each persona"
+    raise Denied(
+        f"{person.get_username()} may not assign tools to {whom}, which {row.name} is assigned to.",
+        suggestions=[f"Ask an admin to put them into {row.name}, or make a collection of your own."],
+    )
 
 
 def _described(text: str) -> str:

@@ -1,5 +1,8 @@
 """The forms of teams and of sharing."""
 
+from collections.abc import Sequence
+from typing import cast
+
 from django import forms
 from django.contrib.auth.models import Group
 
@@ -34,6 +37,12 @@ class ShareForm(ConsoleForm):
     level = forms.ChoiceField(
         label="Right", choices=[(level, f"{level}: {what}") for level, what in LEVELS.items()]
     )
+
+    def __init__(self, *args: object, levels: Sequence[str], **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        # Those that the object has; who sends another is told so by the service.
+        choices = [(level, f"{level}: {LEVELS[level]}") for level in levels]
+        cast(forms.ChoiceField, self.fields["level"]).choices = choices
 
 
 def _owners() -> list[tuple[str, str]]:

@@ -5,13 +5,16 @@ from typing import Any
 
 from django.db.models import Model
 
+from security.sharing.levels import LEVELS
+
 
 @dataclass(frozen=True)
 class Kind:
     """A kind of object. `people` and `teams` are guardian's rows for it, with direct foreign keys.
 
     `view` and `manage` are the permissions that show and change it. `key` is the column by which other rows
-    name such an object. What holds for the object in its field `parent` holds for it, too.
+    name such an object. What holds for the object in its field `parent` holds for it, too. `levels` are the
+    rights that mean something on it.
     """
 
     name: str
@@ -22,6 +25,7 @@ class Kind:
     manage: str
     key: str = "name"
     parent: str = ""
+    levels: tuple[str, ...] = tuple(LEVELS)
 
     @property
     def rows(self) -> Any:

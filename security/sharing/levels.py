@@ -54,6 +54,8 @@ ENTERED = LEVEL_OF.keys() - {"registry.add_release"}
 """The permissions whose pages open also to who holds the right on some object alone: they show just those."""
 
 
-def rights_of(name: str) -> tuple[tuple[str, str], ...]:
+def rights_of(name: str, *levels: str) -> tuple[tuple[str, str], ...]:
     """`Meta.permissions` of an object that can be shared; Django makes `view_…` itself."""
-    return tuple((f"{level}_{name}", f"Can {level} this {name}") for level in LEVELS if level != VIEW)
+    return tuple(
+        (f"{level}_{name}", f"Can {level} this {name}") for level in levels or LEVELS if level != VIEW
+    )

@@ -53,7 +53,9 @@ class PermsOn:
         (thing,), (rights,) = self._things, self._rights
         kind = kind_of(thing)
         teams = tuple(dict.fromkeys(one.team.name for _, one in with_parents(thing) if one.team_id))
-        return Sharing(kind.name, str(thing), teams, tuple(_may(rights, kind, level) for level in LEVELS))
+        return Sharing(
+            kind.name, str(thing), teams, tuple(_may(rights, kind, level) for level in kind.levels)
+        )
 
 
 class _App:

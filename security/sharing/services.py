@@ -12,7 +12,7 @@ from core.errors import Denied, InvalidRequest
 from security.models import User
 from security.permissions import actor_of, require
 from security.sharing.kinds import kind_of
-from security.sharing.levels import LEVELS, MANAGE, VIEW
+from security.sharing.levels import MANAGE, VIEW
 from security.sharing.reach import EVERYTHING, everything, rights_on
 from security.sharing.remedies import who_may_share
 
@@ -38,7 +38,7 @@ def team_set(*, by: User, thing: Model, team: Group | None) -> None:
 
 def right_give(*, by: User, thing: Model, to: User | Group, level: str) -> None:
     """Gives a person or team a right on one object. Raises Denied, NotFound, InvalidRequest."""
-    share_check(by, thing, _level(level))
+    share_check(by, thing, _level(thing, level))
     if isinstance(to, User) and not to.is_active:
         raise _wrong("to", f"{to.get_username()} has left.")
     with transaction.atomic():
@@ -51,7 +51,7 @@ def right_give(*, by: User, thing: Model, to: User | Group, level: str) -> None:
 
 def right_take(*, by: User, thing: Model, to: User | Group, level: str) -> None:
     """Takes such a right back; the next request sees it. Raises Denied, NotFound, InvalidRequest."""
-    share_check(by, thing, _level(level))
+    share_check(by, thing, _level(thing, level))
     with transaction.atomic():
         if _rows(thing, to).filter(permission__codename=_code(thing, level)).exists():
             remove_perm(_permission(thing, level), to, thing)
@@ -96,9 +96,10 @@ def _named(to: User | Group) -> dict[str, str]:
     return {"person": to.get_username()} if isinstance(to, User) else {"team": to.name}
 
 
-def _level(level: str) -> str:
-    if level not in LEVELS:
-        raise _wrong("level", f"One of {', '.join(LEVELS)}.")
+def _level(thing: Model, level: str) -> str:
+    levels = kind_of(thing).levels
+    if level not in levels:
+        raise _wrong("level", f"One of {', '.join(levels)}.")
     return level
 
 

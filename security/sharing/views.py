@@ -15,6 +15,7 @@ from core.questions import Question, QuestionView
 from security.models import User
 from security.people import person_of
 from security.sharing.forms import OwnerForm, ShareForm, holder_named
+from security.sharing.kinds import kind_of
 from security.sharing.levels import LEVELS
 from security.sharing.perms import PermsOn
 from security.sharing.reach import everything
@@ -35,11 +36,9 @@ class SharingPage(ConsoleView):
 
     def post(self, request: HttpRequest, kind: str, name: str) -> HttpResponse:
         """Gives a right, or shows what is wrong."""
-        thing, form, by = (
-            thing_seen(kind, name, person_of(request)),
-            ShareForm(request.POST),
-            person_of(request),
-        )
+        by = person_of(request)
+        thing = thing_seen(kind, name, by)
+        form = ShareForm(request.POST, levels=kind_of(thing).levels)
 
         def give() -> str:
             to, level = holder_named(form.cleaned_data["to"]), form.cleaned_data["level"]
@@ -56,7 +55,10 @@ class SharingPage(ConsoleView):
         """The page; with a form that came back, status 422."""
         person = person_of(self.request)
         team = thing.team  # type: ignore[attr-defined]
-        forms: dict[str, Any] = {"share": ShareForm(auto_id="share_%s"), "owner": None}
+        forms: dict[str, Any] = {
+            "share": ShareForm(auto_id="share_%s", levels=kind_of(thing).levels),
+            "owner": None,
+        }
         if everything(person):
             forms["owner"] = OwnerForm(auto_id="owner_%s", initial={"team": team.name if team else ""})
         return self.show(

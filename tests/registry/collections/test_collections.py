@@ -1,17 +1,20 @@
 """Collections: exactly these tools, assigned as a whole; over REST, and as agents and other teams try them."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import Permission
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
 from core.errors import Denied, InvalidRequest, NotFound
-from registry.collections.models import Collection
+from registry.collections.models import Collection, CollectionPersonRight, CollectionTeamRight
 from registry.collections.services import (
     MEMBERS_MAX,
     collection_create,
@@ -24,9 +27,10 @@ from registry.models import Assignment, CollectionMember, Package, Tool, ToolVer
 from registry.personas.selectors import callers_of, decisions_of
 from registry.releases.affected import affected_by
 from registry.services import assignment_create
-from security.models import Persona, User
+from security.models import Persona, Token, User
 from security.permissions import actor_of
 from security.services import grant_create, persona_create, persona_switch, token_create
+from security.sharing.reach import rights_on
 from security.sharing.services import right_give, team_set
 from security.sharing.teams import team_create, team_join
 
@@ -272,6 +276,122 @@ def test_another_team_neither_sees_nor_fills_a_collection_nor_assigns_what_is_no
     assignment_create(by=User.objects.get(pk=kim.pk), persona=persona, collection=session)
     team_join(by=admin, team=core, person=kim)
     collection_delete(by=User.objects.get(pk=kim.pk), collection=main)
+
+
+def test_who_fills_a_collection_may_assign_to_each_persona_that_has_it(
+    admin: User, persona: Persona, call: Call, published: None
+) -> None:
+    """Else the right to manage a collection would give tools to personas of others."""
+    kim = User.objects.create_user("kim")
+    made = collection_create(by=admin, name="shared", tools=tools("hash"))
+    (echo,) = tools("echo")
+    right_give(by=admin, thing=made, to=kim, level="manage")
+    right_give(by=admin, thing=echo, to=kim, level="manage")
+    kim = User.objects.get(pk=kim.pk)
+    # Nobody has it yet, or only personas that kim may assign to.
+    members_change(by=kim, collection=made, add=[echo])
+    members_change(by=kim, collection=made, remove=[echo])
+    has(persona, "shared", admin)
+    with pytest.raises(Denied, match="may not assign tools to each persona, which shared is") as refused:
+        members_change(by=kim, collection=made, add=[echo])
+    assert "make a collection of your own" in refused.value.suggestions[0]
+    assert call("echo", {"text": "a"}).status_code == 404
+    right_give(by=admin, thing=persona, to=kim, level="view")
+    with pytest.raises(Denied, match="may not assign tools to researcher, which shared is"):
+        members_change(by=User.objects.get(pk=kim.pk), collection=made, add=[echo])
+    # To take one out gives nobody anything.
+    members_change(by=kim, collection=made, remove=tools("hash"))
+    assert not made.members.exists()
+    right_give(by=admin, thing=persona, to=kim, level="manage")
+    members_change(by=User.objects.get(pk=kim.pk), collection=made, add=[echo])
+    assert call("echo", {"text": "a"}).status_code == 200
+
+
+def test_a_team_keeps_its_persona_from_who_fills_what_it_has(
+    admin: User, persona: Persona, published: None
+) -> None:
+    """A person with all of an admin's rights but that to reach everything; the persona's name is not told."""
+    kim = User.objects.create_user("kim")
+    kim.user_permissions.set(Permission.objects.exclude(codename="reach_everything"))
+    made = collection_create(by=admin, name="shared")
+    has(persona, "shared", admin)
+    core = team_create(by=admin, name="core")
+    team_set(by=admin, thing=persona, team=core)
+    with pytest.raises(Denied) as refused:
+        members_change(by=User.objects.get(pk=kim.pk), collection=made, add=tools("echo"))
+    assert "researcher" not in str(refused.value.message)
+    assert not made.members.exists()
+    team_join(by=admin, team=core, person=kim)
+    members_change(by=User.objects.get(pk=kim.pk), collection=made, add=tools("echo"))
+
+
+def test_an_agent_fills_no_collection_of_a_persona_that_its_person_may_not_assign_to(
+    ask: Call, admin: User, persona: Persona, published: None
+) -> None:
+    kim = User.objects.create_user("kim")
+    theirs, echo = persona_create(by=admin, name="theirs"), tools("echo")[0]
+    made = collection_create(by=admin, name="shared")
+    for thing in (made, echo, persona):
+        right_give(by=admin, thing=thing, to=kim, level="manage")
+    assignment_create(by=admin, persona=persona, tool=echo)
+    has(theirs, "shared", admin)
+    grant_create(by=admin, persona=persona, capability="toolhub:personas", reason="manages")
+    Token.objects.filter(persona=persona).update(responsible=kim)
+    answer = ask("collections/shared/tools/echo", "PUT")
+    assert (answer.status_code, made.members.count()) == (403, 0)
+    assert "theirs" not in answer.content.decode()
+    assert ask("collections/shared", "PATCH", tools=["echo"]).status_code == 403
+    right_give(by=admin, thing=theirs, to=kim, level="manage")
+    assert ask("collections/shared/tools/echo", "PUT").json()["tools"] == ["echo"]
+
+
+def test_a_package_is_assigned_by_who_may_assign_each_of_its_tools(
+    admin: User, persona: Persona, published: None
+) -> None:
+    kim = User.objects.create_user("kim")
+    kim.user_permissions.set(Permission.objects.exclude(codename="reach_everything"))
+    (echo,) = tools("echo")
+    team_set(by=admin, thing=echo, team=team_create(by=admin, name="core"))
+    kim = User.objects.get(pk=kim.pk)
+    with pytest.raises(Denied, match="may not assign 1 of the tools"):
+        assignment_create(by=kim, persona=persona, package=echo.package)
+    assert not Assignment.objects.exists()
+    assignment_create(by=kim, persona=persona, package=tools("calculate")[0].package)
+    right_give(by=admin, thing=echo.package, to=kim, level="manage")
+    assignment_create(by=User.objects.get(pk=kim.pk), persona=persona, package=echo.package)
+
+
+@pytest.mark.parametrize("level", ["execute", "approve"])
+def test_a_collection_has_no_right_that_would_mean_nothing(
+    admin: User, viewer: User, client: Client, level: str
+) -> None:
+    """It is neither run nor approved; its tools are."""
+    made = collection_create(by=admin, name="shared")
+    with pytest.raises(InvalidRequest, match="One of view, manage"):
+        right_give(by=admin, thing=made, to=viewer, level=level)
+    assert not Permission.objects.filter(codename=f"{level}_collection").exists()
+    client.force_login(admin)
+    page = client.get("/sharing/collection/shared/").content.decode()
+    assert f'value="{level}"' not in page
+    assert 'value="manage"' in page
+    refused = client.post("/sharing/collection/shared/", {"to": "viewer", "level": level})
+    assert (refused.status_code, "One of view, manage" in refused.content.decode()) == (422, True)
+
+
+def test_rights_that_meant_nothing_become_the_one_to_see(admin: User, viewer: User) -> None:
+    """As a hub has them that comes from before."""
+    made = collection_create(by=admin, name="shared")
+    kind = ContentType.objects.get_for_model(Collection)
+    team, codes = team_create(by=admin, name="core"), ("execute_collection", "approve_collection")
+    for code in codes:
+        permission = Permission.objects.create(codename=code, name=code, content_type=kind)
+        CollectionPersonRight.objects.create(permission=permission, user=viewer, content_object=made)
+    CollectionTeamRight.objects.create(permission=permission, group=team, content_object=made)
+    import_module("registry.migrations.0012_collection_rights").forwards(apps, None)
+    for rows in (CollectionPersonRight, CollectionTeamRight):
+        assert list(rows.objects.values_list("permission__codename", flat=True)) == ["view_collection"]
+    assert not Permission.objects.filter(codename__in=codes).exists()
+    assert rights_on(User.objects.get(pk=viewer.pk), made).allows("registry.view_collection")
 
 
 def test_a_collection_is_held_while_it_is_assigned_and_one_that_is_gone_is_not_assigned(
