@@ -122,13 +122,13 @@ class Outcome:
 
 
 def environment(shape: Shape, data: str) -> dict[str, str]:
-    """A clean environment: no setting of the person's own hub gets into the tests."""
+    """A clean environment: no setting of the person's own hub gets into the tests.
+
+    They start hundreds of processes: none is to compile again what another one has.
+    """
     kept = ("TOOLHUB_REQUIRE_SERVICES", "TOOLHUB_TEST_")
-    own = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith(("TOOLHUB_", "DJANGO_", "PROMETHEUS_"))
-    }
+    out = ("TOOLHUB_", "DJANGO_", "PROMETHEUS_", "PYTHONDONTWRITEBYTECODE")
+    own = {key: value for key, value in os.environ.items() if not key.startswith(out)}
     own |= {key: value for key, value in os.environ.items() if key.startswith(kept)}
     settings = {"TOOLHUB_DATA": data, "TOOLHUB_TEST_SHAPE": shape.name}
     return {**own, **settings, "TOOLHUB_QUEUE_PREFIX": f"test.{CHECKOUT}.{shape.name}.", **shape.env}
