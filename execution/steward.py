@@ -21,6 +21,7 @@ from execution.dynamic.keep import schemas_expire
 from execution.memory.services import memory_expire
 from execution.recovery.end import escalations_send, fallbacks_end
 from execution.retry.wait import retries_due
+from execution.rollups.roll import rollups_keep
 from execution.runs.bells import Bells
 from execution.runs.expiry import payloads_expire_some
 from execution.runs.keys import keys_expire
@@ -67,6 +68,7 @@ def duties() -> list[Duty]:
         Duty("invitations", 300.0, invitations_expire),
         Duty("schemas", 600.0, schemas_expire),
         Duty("memory", 60.0, memory_expire),
+        Duty("rollups", 5.0, rollups_keep),
         Duty("installations", 2.0, installations_care),
         Duty("staged", 60.0, installations_tidy),
         Duty("folders", 60.0, folders_tidy_in_turn),

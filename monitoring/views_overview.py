@@ -1,5 +1,6 @@
 """The first page: what runs, what fails, what waits for a person."""
 
+import heapq
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -13,7 +14,9 @@ from django.utils import timezone
 from core.counts import counts_read
 from core.pages import ConsoleView
 from execution.models import Run, Status
-from execution.runs.selectors import STATUS_GROUPS, runs_by_tool, runs_counts, runs_page
+from execution.rollups.count import Figures, Piece
+from execution.rollups.read import figures_read
+from execution.runs.selectors import STATUS_GROUPS, runs_open, runs_page
 from monitoring.attention import notices
 from registry.curl import curl_line
 from registry.models import Assignment, Tool
@@ -56,14 +59,13 @@ class Overview(ConsoleView):
         person = person_of(request)
         context: dict[str, Any] = {"notices": notices(person)}
         if person.holds("execution.view_run"):
-            since = timezone.now() - timedelta(hours=24)
-            counts = runs_counts(since, person)
+            day = day_of(person)
             context |= {
-                "figures": figures(counts),
+                "figures": figures(day, runs_open(person)),
                 "latest": list(runs_page({}, person)[:LATEST]),
-                "busiest": list(runs_by_tool(since, person)[:BUSIEST]),
+                "busiest": busiest(day),
             }
-            if not (counts.get(Status.COMPLETED) or Run.objects.filter(status=Status.COMPLETED).exists()):
+            if not (day.completed or Run.objects.filter(status=Status.COMPLETED).exists()):
                 context |= {
                     "steps": first_steps(person),
                     "curl": curl_line(settings.PUBLIC_URL, "echo", {"text": "Hello, hub!"}),
@@ -71,26 +73,37 @@ class Overview(ConsoleView):
         return self.show(context)
 
 
-def figures(counts: dict[str, int]) -> list[Figure]:
-    """The numbers from counts by status; what needs a person comes first."""
+def day_of(person: User) -> Figures:
+    """What the person sees of the calls of the last 24 hours, by tool."""
+    now = timezone.now()
+    # A caller's clock may be ahead of this one.
+    day = Piece(now - timedelta(hours=24), now + timedelta(hours=24))
+    return figures_read(person, [day], "tools").get(day.step, Figures())
 
-    def total(group: str) -> int:
-        return sum(counts.get(status, 0) for status in STATUS_GROUPS[group])
 
+def busiest(day: Figures) -> list[dict[str, Any]]:
+    """`{tool, total, unsuccessful}` of the tools that were called most."""
+    first = heapq.nsmallest(BUSIEST, day.tools.items(), key=lambda item: (-item[1][0], item[0]))
+    return [{"tool": name, "total": total, "unsuccessful": failed} for name, (total, failed) in first]
+
+
+def figures(day: Figures, opens: dict[str, int]) -> list[Figure]:
+    """The numbers, of runs without an outcome by status; what needs a person comes first."""
+    waiting = sum(opens.get(status, 0) for status in STATUS_GROUPS["waiting"])
     return [
         Figure(
             "Outcome unknown",
-            counts.get(Status.OUTCOME_UNKNOWN, 0),
+            opens.get(Status.OUTCOME_UNKNOWN, 0),
             "status=outcome_unknown",
             "alert-triangle",
             "warn",
         ),
-        Figure("Failed, 24 h", total("unsuccessful"), "status=unsuccessful&since=24", "circle-x", "bad"),
-        Figure("Waiting", total("waiting"), "status=waiting", "hourglass", "busy"),
-        Figure("Running", counts.get(Status.RUNNING, 0), "status=running", "player-play", "busy"),
+        Figure("Failed, 24 h", day.unsuccessful, "status=unsuccessful&since=24", "circle-x", "bad"),
+        Figure("Waiting", waiting, "status=waiting", "hourglass", "busy"),
+        Figure("Running", opens.get(Status.RUNNING, 0), "status=running", "player-play", "busy"),
         Figure(
             "Completed, 24 h",
-            counts.get(Status.COMPLETED, 0),
+            day.completed,
             "status=completed&since=24",
             "circle-check",
             "good",

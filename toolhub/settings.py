@@ -63,6 +63,7 @@ INSTALLED_APPS = [
     "execution.memory",
     "execution.artefacts",
     "execution.preconditions",
+    "execution.rollups",
     "security",
     "security.policy",
     "audit",

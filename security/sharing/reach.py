@@ -27,7 +27,7 @@ def everything(person: User) -> bool:
 def within(person: User, rows: QuerySet[Row], permission: str) -> QuerySet[Row]:
     """Those of a kind's rows on which the person holds the permission."""
     kind = next(kind for kind in KINDS.values() if kind.model is rows.model)
-    return rows if _all(person, permission) else rows.filter(_allowed(person, kind, permission))
+    return rows if sees_all(person, permission) else rows.filter(_allowed(person, kind, permission))
 
 
 def about(person: User, rows: QuerySet[Row], permission: str, **columns: str) -> QuerySet[Row]:
@@ -35,7 +35,7 @@ def about(person: User, rows: QuerySet[Row], permission: str, **columns: str) ->
 
     `columns` says by kind which column names it: `tool="tool", persona="persona"`. A null names none.
     """
-    if _all(person, permission):
+    if sees_all(person, permission):
         return rows
     hub = person.has_perm(permission)
     for name, column in columns.items():
@@ -86,7 +86,7 @@ def rights_on(person: User, thing: Model) -> Rights:
     if not person.is_active:
         return Rights(person, bool(teams), member=False, levels=frozenset())
     free = everything(person)
-    member = bool(teams) and not free and not teams.isdisjoint(_team_ids(person))
+    member = bool(teams) and not free and not teams.isdisjoint(team_ids(person))
     levels = frozenset[str]() if free or not given(person) else _levels(person, thing)
     return Rights(person, bool(teams), member, levels)
 
@@ -113,7 +113,7 @@ def given(person: User) -> frozenset[str]:
     return _known(person) - {_KEPT}
 
 
-def _all(person: User, permission: str) -> bool:
+def sees_all(person: User, permission: str) -> bool:
     """Whether the person holds the permission on each object; most hubs keep none from anybody."""
     return person.has_perm(permission) and (everything(person) or _KEPT not in _known(person))
 
@@ -159,11 +159,11 @@ def _kept(person: User, kind: Kind, level: str) -> list[QuerySet[Any]]:
     rows = kind.rows.order_by()
     owners = ["team", *([f"{kind.parent}__team"] if kind.parent else [])]
     for owner in owners:
-        rows = rows.exclude(**{f"{owner}__in": _team_ids(person)})
+        rows = rows.exclude(**{f"{owner}__in": team_ids(person)})
     if given(person) if level == VIEW else level in given(person):
         parts = [(kind, "pk"), *([(KINDS[kind.parent], f"{kind.parent}_id")] if kind.parent else [])]
         for one, column in parts:
-            for shared in _given_to(person, one):
+            for shared in given_to(person, one):
                 held = shared if level == VIEW else shared.filter(permission__codename=f"{level}_{one.name}")
                 rows = rows.exclude(Exists(held.filter(content_object=OuterRef(column))))
     return [rows.filter(**{f"{owner}__isnull": False}) for owner in owners]
@@ -178,27 +178,27 @@ def _given_on(person: User, kind: Kind, level: str) -> Q:
 def _shared(person: User, kind: Kind, level: str, column: str) -> Q:
     """The rows whose object in `column` the person was given the right on."""
     found = Q()
-    for rows in _given_to(person, kind):
+    for rows in given_to(person, kind):
         if level != VIEW:
             rows = rows.filter(permission__codename=f"{level}_{kind.name}")
         found |= Q(**{f"{column}__in": rows.values("content_object")})
     return found
 
 
-def _given_to(person: User, kind: Kind) -> tuple[QuerySet[Any], QuerySet[Any]]:
+def given_to(person: User, kind: Kind) -> tuple[QuerySet[Any], QuerySet[Any]]:
     people, teams = kind.people._default_manager, kind.teams._default_manager
     return people.filter(user=person), teams.filter(group__in=_teams(person))
 
 
 def _given_rows(person: User, kind: Kind) -> Iterator[QuerySet[Any]]:
-    return (rows.values_list("permission__codename") for rows in _given_to(person, kind))
+    return (rows.values_list("permission__codename") for rows in given_to(person, kind))
 
 
 def _teams(person: User) -> QuerySet[Any]:
     return User.groups.through._default_manager.filter(user=person).values("group")
 
 
-def _team_ids(person: User) -> list[int]:
+def team_ids(person: User) -> list[int]:
     """The same, by one query, once a request."""
     if person.sharing_teams is None:
         person.sharing_teams = [group for (group,) in _teams(person).values_list("group")]
@@ -218,6 +218,6 @@ def _levels(person: User, thing: Model) -> frozenset[str]:
     rows = [
         found.filter(content_object=one.pk).values_list("permission__codename")
         for kind, one in with_parents(thing)
-        for found in _given_to(person, kind)
+        for found in given_to(person, kind)
     ]
     return frozenset(name.partition("_")[0] for (name,) in rows[0].union(*rows[1:]))

@@ -1,0 +1,126 @@
+"""Counting runs themselves: for rollups, and for what no rollup has."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
+
+from execution.models import Run, Status
+from execution.rollups.times import bucket
+from execution.runs.selectors import STATUS_GROUPS, first_id_at
+from execution.runs.states import FINAL
+
+# What is counted beside the numbers: times taken, or calls by tool.
+Detail = Literal["times", "tools"]
+# Where a run finds the teams of its tool, of the tool's package, and of its persona.
+OWNERS = ("tool_version__tool__team", "tool_version__tool__package__team", "persona__team")
+Owners = tuple[int | None, ...]
+
+
+@dataclass
+class Figures:
+    """Calls, and how they ended; `open` have no outcome yet. `times` and `tools` as models.py has them."""
+
+    calls: int = 0
+    completed: int = 0
+    unsuccessful: int = 0
+    open: int = 0
+    times: dict[str, int] = field(default_factory=dict)
+    tools: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, other: "Figures") -> None:
+        """Takes the other's in."""
+        self.calls += other.calls
+        self.completed += other.completed
+        self.unsuccessful += other.unsuccessful
+        self.open += other.open
+        for number, count in other.times.items():
+            self.times[number] = self.times.get(number, 0) + count
+        for name, (calls, unsuccessful) in other.tools.items():
+            mine = self.tools.setdefault(name, [0, 0])
+            mine[0] += calls
+            mine[1] += unsuccessful
+
+    def count(self, status: str, count: int, number: int | None, tool: str) -> None:
+        """Takes in runs of one kind."""
+        failed = count * (status in STATUS_GROUPS["unsuccessful"])
+        self.calls += count
+        self.completed += count * (status == Status.COMPLETED)
+        self.unsuccessful += failed
+        self.open += count * (status not in FINAL)
+        if number is not None:
+            self.times[str(number)] = self.times.get(str(number), 0) + count
+        if tool:
+            mine = self.tools.setdefault(tool, [0, 0])
+            mine[0] += count
+            mine[1] += failed
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A time, with the number of the step that it belongs to."""
+
+    begin: datetime
+    end: datetime
+    step: int = 0
+
+
+def counted(rows: QuerySet[Run], pieces: Sequence[Piece], *details: Detail) -> dict[int, Figures]:
+    """By step what was called in its pieces, which follow each other in time. One query."""
+    found: dict[int, Figures] = {}
+    for step, status, number, tool, count in _groups(rows, pieces, details):
+        found.setdefault(step, Figures()).count(status, count, number, tool)
+    return found
+
+
+def counted_by_owners(piece: Piece) -> dict[Owners, Figures]:
+    """What was called in a piece, by OWNERS, in all details. One query."""
+    found: dict[Owners, Figures] = {}
+    groups = _groups(Run.objects.all(), [piece], ("times", "tools"), OWNERS)
+    for _, status, number, tool, *owners, count in groups:
+        found.setdefault(tuple(owners), Figures()).count(status, count, number, tool)
+    return found
+
+
+def _groups(
+    rows: QuerySet[Run], pieces: Sequence[Piece], details: Sequence[Detail], by: Sequence[str] = ()
+) -> Iterable[tuple[Any, ...]]:
+    """(step, status, bucket, tool, *by, count) of each kind of runs."""
+    if not pieces:
+        return ()
+    there = Q(*(within(begin, end) for begin, end in _joined(pieces)), _connector=Q.OR)
+    rows = (
+        rows.filter(there)
+        .order_by()
+        .annotate(
+            step=_step(pieces),
+            number=bucket() if "times" in details else Value(None, IntegerField()),
+            named=F("tool") if "tools" in details else Value(""),
+        )
+    )
+    return rows.values_list("step", "status", "number", "named", *by).annotate(n=Count("pk"))
+
+
+def _joined(pieces: Sequence[Piece]) -> list[tuple[datetime, datetime]]:
+    """The times that the pieces fill, as few as can be."""
+    times: list[tuple[datetime, datetime]] = []
+    for piece in pieces:
+        if times and times[-1][1] == piece.begin:
+            times[-1] = times[-1][0], piece.end
+        else:
+            times.append((piece.begin, piece.end))
+    return times
+
+
+def within(begin: datetime, end: datetime) -> Q:
+    """The condition on runs that were made from `begin` on and before `end`."""
+    return Q(pk__gte=first_id_at(begin), pk__lt=first_id_at(end))
+
+
+def _step(pieces: Sequence[Piece]) -> Case | Value:
+    if len({piece.step for piece in pieces}) == 1:
+        return Value(pieces[0].step, IntegerField())
+    ends = [When(pk__lt=first_id_at(piece.end), then=Value(piece.step)) for piece in pieces]
+    return Case(*ends, output_field=IntegerField())
