@@ -189,6 +189,12 @@ class ToolVersion(models.Model):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["tool", "version"], name="tool_version_once"),)
+        # Most tools need none; what all the others need is told to who may not see each of them.
+        indexes = (
+            models.Index(
+                fields=["tool"], name="tool_version_needs", condition=~models.Q(required_capabilities=[])
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.tool.name} {self.version}"

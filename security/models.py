@@ -1,6 +1,6 @@
 """Who: people, personas, their tokens and grants; and the vault's table."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from django.contrib.auth.models import AbstractUser, Group
 from django.db import models
@@ -12,6 +12,9 @@ from core.clock import uuid7
 from core.fields import CanonicalJSONField
 from security.sharing.levels import rights_of
 
+if TYPE_CHECKING:
+    from security.sharing.reach import Known
+
 _SESSIONS = "security.User.sessions"
 
 
@@ -20,8 +23,7 @@ class User(AbstractUser):
 
     sessions_epoch = models.PositiveIntegerField(default=0)
     # What security/sharing/reach.py read for this request.
-    sharing_known: frozenset[str] | None = None
-    sharing_teams: list[int] | None = None
+    sharing: "Known | None" = None
 
     class Meta:
         permissions = (("reach_everything", "Reaches also what teams own, and says which team owns what"),)

@@ -71,13 +71,15 @@ def persona_short(persona: Persona) -> dict[str, Any]:
 
 def persona_view(by: PersonaPrincipal, persona: Persona) -> dict[str, Any]:
     """A persona with all that its calls are decided by, but for tools that are kept from who asks."""
-    kept = tools_kept(by, persona)
+    book = PolicyBook([persona.pk], [], used=True)
+    named = persona.restrictions.values_list("tool", flat=True)
+    kept = tools_kept(by, persona, {*book.tools, *named})
     grants = grants_without(persona.grants.select_related("granted_by"), kept)
     restrictions = persona.restrictions.exclude(tool__in=kept).select_related("persona", "created_by")
     return {
         **persona_short(persona),
         "grants": [grant_view(row) for row in grants],
-        "limits": limits_view(persona, PolicyBook([persona.pk], [], used=True), kept),
+        "limits": limits_view(persona, book, kept),
         "restrictions": [restriction_view(row) for row in restrictions.order_by("-pk")[:PAGE]],
     }
 

@@ -38,18 +38,20 @@ class PersonaForms:
     assign: AssignForm
     grant: GrantForm
     token: TokenForm
-    standing: StandingForm
+    standing: StandingForm | None
 
     @classmethod
-    def with_one(cls, standing: Standing, came_back: ConsoleForm | None = None) -> "PersonaForms":
-        """All of them; `came_back` takes the place of its kind."""
+    def with_one(cls, standing: Standing | None, came_back: ConsoleForm | None = None) -> "PersonaForms":
+        """All of them, that of the standing where it is given; `came_back` takes the place of its kind."""
 
         def pick(kind: type[Any], prefix: str) -> Any:
             return came_back if isinstance(came_back, kind) else kind(auto_id=f"{prefix}_%s")
 
         made = pick(AssignForm, "assign"), pick(GrantForm, "grant"), pick(TokenForm, "token")
-        here = StandingForm(auto_id="standing_%s", initial=asdict(standing))
-        return cls(*made, came_back if isinstance(came_back, StandingForm) else here)
+        if isinstance(came_back, StandingForm):
+            return cls(*made, came_back)
+        # It reads the tiers.
+        return cls(*made, StandingForm(auto_id="standing_%s", initial=asdict(standing)) if standing else None)
 
 
 class PersonaPage(ConsoleView):
@@ -71,12 +73,12 @@ class PersonaPage(ConsoleView):
         assignments = about(person, assignments.order_by("-id"), "registry.view_tool", tool="tool__name")
         assignments = about(person, assignments, "registry.view_package", package="package__name")
         assignments = about(person, assignments, "registry.view_collection", collection="collection__name")
-        kept = tools_kept(person, persona)
         standing, perms = standing_of(persona), PermsOn(person, persona)
         tools = within(person, tools_assigned(persona.pk), "registry.view_tool")
         shown = list(assignments[:ROWS_SHOWN])
         page = page_read(tools, self.request.GET, key="name", descending=False)
         book = book_for(persona, page.rows)
+        kept = tools_kept(person, persona, book.tools)
         return self.show(
             {
                 "persona": persona,
@@ -97,7 +99,9 @@ class PersonaPage(ConsoleView):
                 "limits": limits_view(persona, book, kept),
                 "pauses": [row for row in book.restriction_rows if row.is_pause and not row.tool],
                 "pointers": argument_pointers(page.rows),
-                "forms": PersonaForms.with_one(standing, came_back),
+                "forms": PersonaForms.with_one(
+                    standing if perms.allows("policy.change_standing") else None, came_back
+                ),
             },
             status=422 if came_back else 200,
         )

@@ -55,6 +55,12 @@ class PolicyBook:
         self._flags = {row.tool: FlagFact(row.flag.name, row.flag.state) for row in flags}
         self._restrictions = [(row.persona_id, row.tool, _fact(row)) for row in self.restriction_rows]
 
+    @property
+    def tools(self) -> frozenset[str]:
+        """The tools that its limits and restrictions name."""
+        limited = {row.tool for row in self.limit_rows}
+        return frozenset(limited | {row.tool for row in self.restriction_rows}) - {""}
+
     def told(self, persona_id: int) -> list[tuple[Limit, LimitFact]]:
         """The limits that count a persona's calls alone, its tier's among them, with what is used of each."""
         rows = [

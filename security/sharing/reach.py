@@ -4,7 +4,7 @@ An object without a team is everybody's, as far as their roles say. One that a t
 as far as their roles say. Who was given a right on an object has it, whatever the roles. Admins reach all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,8 +15,24 @@ from security.sharing.kinds import KINDS, Kind, kind_of
 from security.sharing.levels import ENTERED, LEVEL_OF, VIEW
 
 EVERYTHING = "security.reach_everything"
-_KEPT = "kept"
+_TEAM, _KEPT = "a team of theirs", "kept"
 Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What counts for a person, read once a request: their teams, the rights they were given, and whether
+    teams keep anything at all. `rights` has by kind and object the levels, alone or with a team.
+    """
+
+    teams: tuple[int, ...]
+    rights: Mapping[str, Mapping[int, frozenset[str]]]
+    keeps: bool
+
+    def given(self, kind: Kind, level: str) -> list[int]:
+        """The objects of a kind that the right was given on; each right lets see."""
+        found = self.rights.get(kind.name, {})
+        return [pk for pk, levels in found.items() if level == VIEW or level in levels]
 
 
 def everything(person: User) -> bool:
@@ -55,7 +71,7 @@ def kept_from(person: User) -> dict[str, list[QuerySet[Any]]]:
 
     Empty where none is kept.
     """
-    if everything(person) or _KEPT not in _known(person):
+    if everything(person) or not known(person).keeps:
         return {}
     return {kind.name: _kept(person, kind, VIEW) for kind in KINDS.values()}
 
@@ -81,13 +97,13 @@ class Rights:
 
 
 def rights_on(person: User, thing: Model) -> Rights:
-    """At most three queries; none on what is nobody's for who reaches everything."""
+    """No query of its own; for who reaches everything none at all."""
     teams = {team for _, one in with_parents(thing) if (team := one.team_id)}
     if not person.is_active:
         return Rights(person, bool(teams), member=False, levels=frozenset())
     free = everything(person)
-    member = bool(teams) and not free and not teams.isdisjoint(team_ids(person))
-    levels = frozenset[str]() if free or not given(person) else _levels(person, thing)
+    member = bool(teams) and not free and not teams.isdisjoint(known(person).teams)
+    levels = frozenset[str]() if free else _levels(person, thing)
     return Rights(person, bool(teams), member, levels)
 
 
@@ -110,24 +126,48 @@ def holds(person: User, permission: str) -> bool:
 
 def given(person: User) -> frozenset[str]:
     """The rights that the person was given on some object, alone or with a team."""
-    return _known(person) - {_KEPT}
+    kinds = known(person).rights.values()
+    return frozenset(level for objects in kinds for levels in objects.values() for level in levels)
 
 
 def sees_all(person: User, permission: str) -> bool:
     """Whether the person holds the permission on each object; most hubs keep none from anybody."""
-    return person.has_perm(permission) and (everything(person) or _KEPT not in _known(person))
+    return person.has_perm(permission) and (everything(person) or not known(person).keeps)
 
 
-def _known(person: User) -> frozenset[str]:
-    """`given`, and whether a team keeps anything in this hub: by one query, once a request."""
-    if person.sharing_known is None:
-        rows = [found for kind in KINDS.values() for found in _given_rows(person, kind)]
+def known(person: User) -> Known:
+    """By one query, once a request."""
+    if person.sharing is None:
+        rows = [row for kind in KINDS.values() for row in _rights_of(person, kind)]
+        rows += [_teams(person).values_list(Value(_TEAM), "group_id", Value(""))]
         for kind in KINDS.values():
             kept = kind.rows.order_by().filter(team__isnull=False)
-            rows.append(kept.annotate(word=Value(_KEPT)).values_list("word"))
-        words = rows[0].union(*rows[1:])
-        person.sharing_known = frozenset(word.partition("_")[0] for (word,) in words)
-    return person.sharing_known
+            rows.append(kept.values_list(Value(_KEPT), Value(0), Value("")))
+        person.sharing = _known(rows[0].union(*rows[1:]))
+    return person.sharing
+
+
+def _known(rows: Iterable[tuple[str, int, str]]) -> Known:
+    teams, rights, keeps = [], dict[str, dict[int, frozenset[str]]](), False
+    for what, pk, code in rows:
+        if what == _TEAM:
+            teams.append(pk)
+        elif what == _KEPT:
+            keeps = True
+        else:
+            objects = rights.setdefault(what, {})
+            objects[pk] = objects.get(pk, frozenset()) | {code.partition("_")[0]}
+    return Known(tuple(sorted(teams)), rights, keeps)
+
+
+def _rights_of(person: User, kind: Kind) -> Iterator[QuerySet[Any]]:
+    columns = Value(kind.name), "content_object_id", "permission__codename"
+    yield kind.people._default_manager.filter(user=person).values_list(*columns)
+    yield kind.teams._default_manager.filter(group__in=_teams(person).values("group")).values_list(*columns)
+
+
+def _teams(person: User) -> QuerySet[Any]:
+    return User.groups.through._default_manager.filter(user=person)
 
 
 def _allowed(person: User, kind: Kind, permission: str) -> Q:
@@ -143,10 +183,11 @@ def _allowed(person: User, kind: Kind, permission: str) -> Q:
 
 def _not_kept(person: User, kind: Kind) -> Q:
     """What is nobody's, and what the person's teams own."""
-    nobodys, mine = Q(team=None), Q(team__in=_teams(person))
+    teams = known(person).teams
+    nobodys, mine = Q(team=None), Q(team__in=teams)
     if kind.parent:
         nobodys &= Q(**{f"{kind.parent}__team": None})
-        mine |= Q(**{f"{kind.parent}__team__in": _teams(person)})
+        mine |= Q(**{f"{kind.parent}__team__in": teams})
     return nobodys | mine
 
 
@@ -154,55 +195,32 @@ def _kept(person: User, kind: Kind, level: str) -> list[QuerySet[Any]]:
     """What teams keep from who holds a permission of this level for the hub, by whose team keeps it.
 
     The same as `_allowed`, the other way round, in statements that a database plans well: a million runs are
-    looked up in it. NOT IN of one that is long takes one pass through it for each run.
+    looked up in it. So it names what the person has by keys: a join for each would be planned in each place.
     """
     rows = kind.rows.order_by()
     owners = ["team", *([f"{kind.parent}__team"] if kind.parent else [])]
     for owner in owners:
-        rows = rows.exclude(**{f"{owner}__in": team_ids(person)})
-    if given(person) if level == VIEW else level in given(person):
-        parts = [(kind, "pk"), *([(KINDS[kind.parent], f"{kind.parent}_id")] if kind.parent else [])]
-        for one, column in parts:
-            for shared in given_to(person, one):
-                held = shared if level == VIEW else shared.filter(permission__codename=f"{level}_{one.name}")
-                rows = rows.exclude(Exists(held.filter(content_object=OuterRef(column))))
+        rows = rows.exclude(**{f"{owner}__in": known(person).teams})
+    for one, column in _parts(kind):
+        if own := known(person).given(one, level):
+            rows = rows.exclude(**{f"{column}__in": own})
     return [rows.filter(**{f"{owner}__isnull": False}) for owner in owners]
 
 
 def _given_on(person: User, kind: Kind, level: str) -> Q:
     """What the person was given the right on, or on what it is a part of."""
-    found = _shared(person, kind, level, "pk")
-    return found | _shared(person, KINDS[kind.parent], level, kind.parent) if kind.parent else found
-
-
-def _shared(person: User, kind: Kind, level: str, column: str) -> Q:
-    """The rows whose object in `column` the person was given the right on."""
-    found = Q()
-    for rows in given_to(person, kind):
-        if level != VIEW:
-            rows = rows.filter(permission__codename=f"{level}_{kind.name}")
-        found |= Q(**{f"{column}__in": rows.values("content_object")})
+    found = Q(pk__in=())
+    for one, column in _parts(kind):
+        if own := known(person).given(one, level):
+            found |= Q(**{f"{column}__in": own})
     return found
 
 
-def given_to(person: User, kind: Kind) -> tuple[QuerySet[Any], QuerySet[Any]]:
-    people, teams = kind.people._default_manager, kind.teams._default_manager
-    return people.filter(user=person), teams.filter(group__in=_teams(person))
-
-
-def _given_rows(person: User, kind: Kind) -> Iterator[QuerySet[Any]]:
-    return (rows.values_list("permission__codename") for rows in given_to(person, kind))
-
-
-def _teams(person: User) -> QuerySet[Any]:
-    return User.groups.through._default_manager.filter(user=person).values("group")
-
-
-def team_ids(person: User) -> list[int]:
-    """The same, by one query, once a request."""
-    if person.sharing_teams is None:
-        person.sharing_teams = [group for (group,) in _teams(person).values_list("group")]
-    return person.sharing_teams
+def _parts(kind: Kind) -> Iterator[tuple[Kind, str]]:
+    """The kind and what it is a part of, each with the column that has its key."""
+    yield kind, "pk"
+    if kind.parent:
+        yield KINDS[kind.parent], f"{kind.parent}_id"
 
 
 def with_parents(thing: Model) -> Iterator[tuple[Kind, Any]]:
@@ -215,9 +233,6 @@ def with_parents(thing: Model) -> Iterator[tuple[Kind, Any]]:
 
 
 def _levels(person: User, thing: Model) -> frozenset[str]:
-    rows = [
-        found.filter(content_object=one.pk).values_list("permission__codename")
-        for kind, one in with_parents(thing)
-        for found in given_to(person, kind)
-    ]
-    return frozenset(name.partition("_")[0] for (name,) in rows[0].union(*rows[1:]))
+    rights = known(person).rights
+    found = (rights.get(kind.name, {}).get(one.pk, frozenset()) for kind, one in with_parents(thing))
+    return frozenset[str]().union(*found)
