@@ -17,8 +17,8 @@ from core.request_id import REQUEST_ID
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
-# Addresses that only tokens open.
-API = "/api/v1/"
+# Addresses that only tokens open: under the first, and MCP's.
+API, MCP = "/api/v1/", "/mcp"
 # Of a page's form: a zip of 24 MiB, as the largest file that one takes, with room for what stands around it.
 PAGE_BODY_MAX = 32 * 1_048_576
 _GOOD_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
@@ -106,7 +106,7 @@ class ApiMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not request.path_info.startswith(API):
+        if not is_api(request.path_info):
             return self.get_response(request)
         if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
             _body_take(request)
@@ -118,6 +118,11 @@ class ApiMiddleware:
         if not response.streaming and "Content-Length" not in response:
             response["Content-Length"] = str(len(response.content))
         return response
+
+
+def is_api(path: str) -> bool:
+    """Whether only tokens open what is at this path."""
+    return path.startswith((API, f"{MCP}/")) or path == MCP
 
 
 def _body_take(request: HttpRequest) -> None:

@@ -7,12 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from core.errors import NotFound, ToolHubError
+from core.middleware import is_api
 from core.problems import problem
 from core.request_id import REQUEST_ID
-
-
-def _for_machines(request: HttpRequest) -> bool:
-    return request.path.startswith("/api/v1/")
 
 
 def _page(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:
@@ -22,21 +19,21 @@ def _page(request: HttpRequest, status: int, title: str, text: str) -> HttpRespo
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """400: what came could not be read."""
-    if _for_machines(request):
+    if is_api(request.path):
         return problem(ToolHubError("The request could not be read.", code="NOT_JSON"))
     return _page(request, 400, "This request could not be read", "Go back and try again.")
 
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """403: known, but not for this person."""
-    if _for_machines(request):
+    if is_api(request.path):
         return problem(ToolHubError("This is not allowed for this caller.", code="PERMISSION_DENIED"))
     return _page(request, 403, "This is not for you", "Ask an admin for the permission you need.")
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """404: not there, or not to be seen; the two look alike."""
-    if _for_machines(request):
+    if is_api(request.path):
         return problem(NotFound("There is nothing at this address."))
     text = "The address may be mistyped, what was here may be gone, or you may not see it."
     return _page(request, 404, "There is nothing here", text)
@@ -59,7 +56,7 @@ def too_many(request: HttpRequest) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """500: a mistake of the hub. The page needs neither database nor session."""
-    if _for_machines(request):
+    if is_api(request.path):
         return problem(
             ToolHubError("The hub made a mistake. It is logged under the request's id.", code="INTERNAL")
         )

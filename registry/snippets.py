@@ -8,14 +8,12 @@ from typing import Any
 import orjson
 
 from registry.curl import curl_line
-from registry.mcp_bridge import bridge_program
 
-BRIDGE_NOTE = (
-    "The hub has no MCP endpoint of its own yet. Save this as `toolhub_mcp.py`: a server that MCP clients "
-    "start themselves, with all tools of the token's persona; its head says how. "
-    "`uv run toolhub_mcp.py try` makes this call."
+CLIENT_NOTE = (
+    "For an MCP client's settings: all tools of the token's persona, by Streamable HTTP. A client that reads "
+    "no variables is given the token itself in place of ${TOKEN}."
 )
-MESSAGE_NOTE = "What an MCP client sends for this call, to the program above."
+MESSAGE_NOTE = "What an MCP client posts to /mcp for this call."
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ def snippets(
     return [
         Snippet("curl", curl_line(public_url, tool, arguments, more=more)),
         Snippet("Python", python_lines(public_url, tool, arguments, more)),
-        Snippet("MCP", bridge_program(public_url, tool, arguments), BRIDGE_NOTE),
+        Snippet("MCP", mcp_settings(public_url), CLIENT_NOTE),
         Snippet("MCP message", mcp_message(tool, arguments), MESSAGE_NOTE),
     ]
 
@@ -56,6 +54,16 @@ def python_lines(
         "    json=call,\n    timeout=60,\n)\n"
         "print(answer.json())\n"
     )
+
+
+def mcp_settings(public_url: str) -> str:
+    """The hub as an MCP client has its servers in its settings, a JSON object of `mcpServers`."""
+    server = {
+        "type": "http",
+        "url": f"{public_url.rstrip('/')}/mcp",
+        "headers": {"Authorization": "Bearer ${TOKEN}"},
+    }
+    return orjson.dumps({"mcpServers": {"toolhub": server}}, option=orjson.OPT_INDENT_2).decode()
 
 
 def mcp_message(tool: str, arguments: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ import security.openapi  # noqa: F401
 from core.views_console import error_codes, theme_set
 from core.views_settings import SettingsPage
 from core.views_style import StylePage
+from execution.mcp.api import mcp
 from monitoring.views_overview import Overview
 from monitoring.views_search import SearchPage
 from monitoring.views_series import SeriesPage
@@ -41,6 +42,8 @@ def _codes(view: str) -> Callable[..., HttpResponseBase]:
 urlpatterns = [
     path("", include("monitoring.urls")),
     path("api/v1/", include("toolhub.api_urls")),
+    path("mcp", mcp, name="mcp"),
+    path("mcp/<str:collection>", mcp, name="mcp_collection"),
     path("api/openapi.json", ApiDescription.as_view(), name="openapi"),
     path("schemas/toolhub.schema.json", manifest_schema, name="manifest_schema"),
     path("api/docs", ApiDocs.as_view(), name="api_docs"),

@@ -1,6 +1,5 @@
 """Trying a tool in the browser: the form made from its schema, the result, and the call to copy."""
 
-import ast
 import json
 import os
 import re
@@ -10,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 from playwright.sync_api import Page, expect
@@ -163,7 +163,7 @@ def test_the_copied_calls_work_as_they_are(
     page.get_by_role("button", name="Show the call").click()
     tried = page.locator("#tried")
     expect(tried.locator("pre").first).to_contain_text("quoted")
-    curl, python, bridge, message = (one.text_content() or "" for one in tried.locator("details pre").all())
+    curl, python, settings, message = (one.text_content() or "" for one in tried.locator("details pre").all())
     public = "http://127.0.0.1:8000"
     env = {**os.environ, "TOKEN": token}
     for command in (
@@ -173,7 +173,10 @@ def test_the_copied_calls_work_as_they_are(
         said = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
         assert "quoted" in said
         assert "$HOME ünï" in said
-    assert ast.parse(bridge)  # tests/pages/test_snippets.py runs it
+    server = json.loads(settings)["mcpServers"]["toolhub"]
+    headers = {"Authorization": server["headers"]["Authorization"].replace("${TOKEN}", token)}
+    answer = httpx.post(server["url"].replace(public, hub.url), headers=headers, content=message).json()
+    assert "$HOME ünï" in answer["result"]["structuredContent"]["text"]
     assert json.loads(message)["params"] == {
         "name": "echo",
         "arguments": {"text": 'it\'s "quoted" $HOME ünï'},

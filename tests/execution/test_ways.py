@@ -15,9 +15,10 @@ from execution.models import Run, Status
 from execution.runs.brief import attempts_of, events_of
 from execution.runs.worker import queue_work
 from registry.models import Package
+from tests.execution.mcp.conftest import Ask, ask
 from tests.execution.operations.conftest import Operate, operate
 
-__all__ = ["operate"]
+__all__ = ["ask", "operate"]
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]
 
@@ -74,8 +75,8 @@ def test_both_ways_leave_the_same_behind(call: Call, fx: Package, tool: str, arg
     assert way(call, tool, arguments, "wait=30") == way(call, tool, arguments, "respond-async")
 
 
-def test_one_call_has_one_hash_by_every_way(call: Call, fx: Package, operate: Operate) -> None:
-    """Over REST at once, by a worker, and in S4's form: that of the canonical form of its result."""
+def test_one_call_has_one_hash_by_every_way(call: Call, fx: Package, operate: Operate, ask: Ask) -> None:
+    """Over REST at once, by a worker, in S4's form, and over MCP: that of the canonical form of its result."""
     value = {"\U0001f600": [1e21, -0.0, 5e-324, 2**53 - 1], "\ue000": {"b": 1.0, "a": None}}
     expected = hashlib.sha256(rfc8785.dumps(value)).hexdigest()
     assert call("fx_echo", {"value": value}).json()["metadata"]["result_hash"] == expected
@@ -86,9 +87,12 @@ def test_one_call_has_one_hash_by_every_way(call: Call, fx: Package, operate: Op
         "execute_single", parameters={"toolName": "fx_echo", "arguments": {"value": value}}
     ).json()
     assert single["results"][0]["metadata"]["result_hash"] == expected
+    over_mcp = ask("tools/call", name="fx_echo", arguments={"value": value}).json()["result"]
+    assert over_mcp["_meta"]["io.toolhub/run"]["result_hash"] == expected
+    assert hashlib.sha256(over_mcp["content"][0]["text"].encode()).hexdigest() == expected
     runs = Run.objects.order_by("id")
-    assert [bytes(run.result_hash or b"").hex() for run in runs] == [expected] * 3
-    assert [run.inline for run in runs] == [True, False, True]
+    assert [bytes(run.result_hash or b"").hex() for run in runs] == [expected] * 4
+    assert [run.inline for run in runs] == [True, False, True, True]
 
 
 def test_a_hundred_random_results_have_the_hash_of_their_canonical_form(

@@ -55,7 +55,7 @@ def ask(world: World, role: str, method: str, route: Route) -> str:
     token = world.tokens.get(role)
     headers = {"HTTP_AUTHORIZATION": f"Bearer {token}"} if token else {}
     body = {} if method == "get" else {"data": world.body(route), "content_type": "application/json"}
-    if not route.pattern.startswith("api/") and body:
+    if not route.pattern.startswith(("api/", "mcp")) and body:
         form = urlencode(world.body(route))
         body = {"data": form, "content_type": "application/x-www-form-urlencoded"}
     with transaction.atomic():
@@ -70,7 +70,7 @@ def ask(world: World, role: str, method: str, route: Route) -> str:
         word = "sign-in"
     if word in REFUSED:
         assert after <= before, (role, method, route.name, "was refused and did something")
-    as_agent = bool(token) and route.pattern.startswith("api/v1/")
+    as_agent = bool(token) and route.pattern.startswith(("api/v1/", "mcp"))
     if word == "200" and role in world.people and not as_agent and route.name not in PUBLIC:
         # What a person may see, no cache keeps.
         word = "200" if "no-store" in answer.headers.get("Cache-Control", "") else "kept"

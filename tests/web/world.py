@@ -51,7 +51,10 @@ OPERATOR = (
     "policy.add_restriction",
 )
 OWN_SESSION = "?session_id=s1&loop_id=l1"
+_MCP_LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 BODIES: dict[str, dict[str, Any]] = {
+    "mcp": _MCP_LIST,
+    "mcp_collection": _MCP_LIST,
     "api_execute": {"operation": "discover", "parameters": {}},
     "api_decisions_simulate": {"persona": "researcher", "tool": "fx_context"},
     "api_installations": {"source": {"type": "url", "location": "https://example.org/a.zip"}},
@@ -270,6 +273,7 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
         "api/docs/": {"name": "flags_list"},
         "tools/": {"name": "fx_context", "row": rule_of_tool},
         "collections/": {"name": "toolbox", "tool": "fx_context"},
+        "mcp/": {"collection": "toolbox"},
         "installations/": {"pk": installation.pk},
         "packages/": {"name": "keeper", "version": "1.0.0"},
         "settings/secrets/": {"row": secret.pk},

@@ -1,0 +1,115 @@
+"""MCP's `tools/call`: the same door as REST's execute, and what came of it in MCP's words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from django.conf import settings
+
+from core.errors import InvalidRequest
+from core.json.canonical import canonical
+from core.problems import as_toolhub_error
+from execution.mcp.door import Door
+from execution.models import Run, Status
+from execution.runs.preferences import key_read, manner_read
+from execution.runs.requests import request_read
+from execution.runs.results import envelope
+from execution.runs.services import run_submit
+from execution.runs.states import FINAL
+from execution.runs.waiting import run_await
+from registry.collections.selectors import sight_of
+from registry.selectors import tool_missing, tools_assigned
+
+# Members of `_meta`: what a call says beside its arguments, as in REST's body, and what came of it.
+CALL, RUN, ERROR = "io.toolhub/call", "io.toolhub/run", "io.toolhub/error"
+KEY = "idempotency_key"
+
+
+# What is an answer of JSON-RPC, not a result: it is the client's to mend, or nobody's.
+_PROTOCOL = frozenset({"TOOL_NOT_FOUND", "RECORD_UNAVAILABLE", "UNAUTHENTICATED"})
+_WAITING = {
+    Status.AWAITING_APPROVAL: "The call waits until a person approves it. It is carried out then.",
+    Status.OUTCOME_UNKNOWN: "It is not known whether the call had its effect. A person will say.",
+}
+_OPEN = "The call has not ended yet. It goes on."
+
+
+def tool_call(door: Door, version: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Carries a call out as REST does, waiting as long. A refusal is a result with `isError`, for the model.
+
+    `_meta`'s io.toolhub/call takes the members of REST's body beside `arguments`, and `idempotency_key`.
+    Raises ToolHubError for a tool that the caller does not see, and while the record cannot be written.
+    """
+    try:
+        run = _submitted(door, params)
+    except Exception as error:
+        known = as_toolhub_error(error)
+        if known is None or known.code in _PROTOCOL:
+            raise
+        told = known.as_error() | ({"errors": known.errors} if known.errors else {})
+        if known.retry_after is not None:
+            told["retry_after"] = known.retry_after
+        return _failed(told, {ERROR: told})
+    return _result(run)
+
+
+def _submitted(door: Door, params: Mapping[str, Any]) -> Run:
+    name = params["name"]
+    if door.collection and not _is_member(door, name):
+        raise tool_missing(name)
+    more = params.get("_meta", {}).get(CALL, {})
+    if not isinstance(more, dict):
+        raise InvalidRequest(f"_meta's {CALL} must be an object.")
+    key = more.pop(KEY, None) if KEY in more else door.headers.get("Idempotency-Key")
+    if not isinstance(key, str | None):
+        raise InvalidRequest(f"{KEY} must be a string.")
+    manner = manner_read(door.headers.get("Prefer", ""))
+    run = run_submit(
+        principal=door.principal,
+        name=name,
+        request=request_read({**more, "arguments": params.get("arguments") or {}}),
+        manner=manner,
+        key=key_read(key),
+    )
+    return run if manner.detached else run_await(run, door.principal.persona_id, manner.wait_s)
+
+
+def _is_member(door: Door, name: str) -> bool:
+    seen = sight_of(door.principal.persona_id).collections.filter(name=door.collection)
+    mine = tools_assigned(door.principal.persona_id).filter(name=name.partition("@")[0])
+    return mine.filter(memberships__collection__in=seen).exists()
+
+
+def _result(run: Run) -> dict[str, Any]:
+    told = envelope(run)
+    meta = {RUN: told["metadata"]}
+    if run.status == Status.COMPLETED:
+        text = run.result if isinstance(run.result, str) else canonical(run.result).decode()
+        return {"content": [_text(text)], "resultType": "complete", "_meta": meta, **_structured(run)}
+    if run.status in FINAL:
+        return _failed(told["error"], meta | {ERROR: told["error"]})
+    open_ = {
+        "status": run.status,
+        "message": _WAITING.get(Status(run.status), _OPEN),
+        "run_id": str(run.pk),
+        "result": f"GET {settings.PUBLIC_URL.rstrip('/')}/api/v1/runs/{run.pk}",
+    }
+    return _failed(open_, meta)
+
+
+def _structured(run: Run) -> dict[str, Any]:
+    """An object as it is; what is none under `result`, where the tool's list says so (providers/mcp.py)."""
+    output = run.tool_version.definition.get("outputSchema")
+    if output is not None and output.get("type") != "object":
+        return {"structuredContent": {"result": run.result}}
+    return {"structuredContent": run.result} if isinstance(run.result, dict) else {}
+
+
+def _failed(told: Mapping[str, Any], meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What the model reads is the whole error: codes, reasons and remedies are for it."""
+    text = orjson.dumps(told).decode()
+    return {"content": [_text(text)], "isError": True, "resultType": "complete", "_meta": dict(meta)}
+
+
+def _text(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
