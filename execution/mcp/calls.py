@@ -5,11 +5,14 @@ from typing import Any
 
 import orjson
 from django.conf import settings
+from mcp.shared.inbound import validate_mcp_param_headers
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from core.errors import InvalidRequest
+from core.errors import InvalidRequest, ToolHubError
 from core.json.canonical import canonical
 from core.problems import as_toolhub_error
 from execution.mcp.door import Door
+from execution.mcp.refused import Refused
 from execution.models import Run, Status
 from execution.runs.preferences import key_read, manner_read
 from execution.runs.requests import request_read
@@ -18,7 +21,7 @@ from execution.runs.services import run_submit
 from execution.runs.states import FINAL
 from execution.runs.waiting import run_await
 from registry.collections.selectors import sight_of
-from registry.selectors import tool_missing, tools_assigned
+from registry.selectors import tool_missing, tool_resolve, tools_assigned
 
 # Members of `_meta`: what a call says beside its arguments, as in REST's body, and what came of it.
 CALL, RUN, ERROR = "io.toolhub/call", "io.toolhub/run", "io.toolhub/error"
@@ -38,8 +41,10 @@ def tool_call(door: Door, version: str, params: Mapping[str, Any]) -> dict[str, 
     """Carries a call out as REST does, waiting as long. A refusal is a result with `isError`, for the model.
 
     `_meta`'s io.toolhub/call takes the members of REST's body beside `arguments`, and `idempotency_key`.
-    Raises ToolHubError for a tool that the caller does not see, and while the record cannot be written.
+    Raises ToolHubError for a tool that the caller does not see, and while the record cannot be written; Refused.
     """
+    if version in MODERN_PROTOCOL_VERSIONS:
+        _mirrored_check(door, params)
     try:
         run = _submitted(door, params)
     except Exception as error:
@@ -53,13 +58,28 @@ def tool_call(door: Door, version: str, params: Mapping[str, Any]) -> dict[str, 
     return _result(run)
 
 
+def _mirrored_check(door: Door, params: Mapping[str, Any]) -> None:
+    """Raises Refused where headers say other arguments than the body: a proxy may have gone by them.
+
+    Of a tool that the caller does not see nothing is told.
+    """
+    try:
+        found = tool_resolve(params["name"], door.principal.persona_id)
+    except ToolHubError:  # the call itself will say so
+        return
+    schema = found.version.definition["inputSchema"] if found.assigned_by is not None else {}
+    wrong = validate_mcp_param_headers(schema, params.get("arguments") or {}, door.headers)
+    if wrong is not None:
+        raise Refused(wrong.code, wrong.message, wrong.data)
+
+
 def _submitted(door: Door, params: Mapping[str, Any]) -> Run:
     name = params["name"]
     if door.collection and not _is_member(door, name):
         raise tool_missing(name)
     more = params.get("_meta", {}).get(CALL, {})
-    if not isinstance(more, dict):
-        raise InvalidRequest(f"_meta's {CALL} must be an object.")
+    if not isinstance(more, dict) or "arguments" in more:
+        raise InvalidRequest(f"_meta's {CALL} must be an object of what a call says beside its arguments.")
     key = more.pop(KEY, None) if KEY in more else door.headers.get("Idempotency-Key")
     if not isinstance(key, str | None):
         raise InvalidRequest(f"{KEY} must be a string.")

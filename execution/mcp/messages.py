@@ -32,20 +32,13 @@ from core.parsers import parse_body
 from core.problems import as_toolhub_error
 from execution.mcp.door import Door
 from execution.mcp.methods import METHODS
+from execution.mcp.refused import Refused
 
 log = logging.getLogger(__name__)
 
 # What a client that names none speaks, by the revisions that have the header.
 UNNAMED = "2025-03-26"
 _SAID = 300
-
-
-class Refused(Exception):
-    """An error of JSON-RPC: its code, words for people, and data."""
-
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        super().__init__(message)
-        self.code, self.message, self.data = code, message, data
 
 
 def message_answer(door: Door, body: bytes) -> HttpResponse:
@@ -135,6 +128,8 @@ def _result(door: Door, version: str, message: Mapping[str, Any]) -> dict[str, A
         raise Refused(INVALID_PARAMS, f"params does not fit: {_words(error)}") from error
     try:
         return serialize_server_result(name, version, method(door, version, params or {}))
+    except Refused:
+        raise
     except Exception as error:
         known = as_toolhub_error(error)
         if known is None:

@@ -9,7 +9,7 @@ from django.test import Client
 
 from execution.models import Run, Status
 from registry.collections.services import collection_create
-from registry.models import Package, Tool
+from registry.models import Package, Tool, ToolVersion
 from registry.services import assignment_create
 from security.models import Persona, User
 from tests.execution.mcp.conftest import Ask
@@ -51,6 +51,7 @@ def told(answer: Any) -> Any:
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"no"}}', (400, -32602)),
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"a\\u0000"}}', (400, -32602)),
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":7}}', (400, -32602)),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a\\u0000"}}', (400, -32602)),
         (b" " * 1_100_000, (400, -32700)),
     ],
 )
@@ -110,6 +111,21 @@ def test_headers_and_body_of_the_newest_revision_must_agree(ask_modern: Ask, ass
     assert error_of(ask_modern("initialize")) == (404, -32601)
     listed = ask_modern("tools/list").json()["result"]
     assert (listed["cacheScope"], listed["ttlMs"]) == ("private", 5000)
+
+
+def test_arguments_that_headers_mirror_must_be_those_of_the_body(ask_modern: Ask, fx: Package) -> None:
+    version = ToolVersion.objects.get(tool__name="fx_kinds")
+    version.definition["inputSchema"]["properties"]["text"]["x-mcp-header"] = "Text"
+    version.save()
+
+    def code(mirrored: str | None, **arguments: Any) -> Any:
+        headers = {} if mirrored is None else {"Mcp-Param-Text": mirrored}
+        answer = ask_modern("tools/call", name="fx_kinds", arguments=arguments, headers=headers).json()
+        return answer.get("error", {}).get("code")
+
+    assert code("north", text="north") is None
+    assert [code("south", text="north"), code(None, text="north"), code("north")] == [-32020] * 3
+    assert Run.objects.count() == 1
 
 
 def test_a_refused_call_says_why_and_what_to_do(ask: Ask, fx: Package) -> None:
