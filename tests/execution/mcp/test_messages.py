@@ -176,6 +176,8 @@ def test_a_collection_is_a_door_of_its_own(ask: Ask, admin: User, persona: Perso
     outside = ask("tools/call", path="/mcp/words", name="current_time")
     assert error_of(outside) == (400, -32602)
     assert outside.json()["error"]["data"]["code"] == "TOOL_NOT_FOUND"
+    nul = ask("tools/call", path="/mcp/words", name="echo\0", arguments={"text": "a"})
+    assert error_of(nul) == (400, -32602)
     assert ask("tools/list", path="/mcp/other").json()["error"]["code"] == "NOT_FOUND"
 
 
