@@ -21,6 +21,7 @@ from registry.models import Package, Tool
 from registry.services import assignment_create
 from security.models import Persona, User
 from security.services import persona_create, token_create
+from tests.migrated import TEMPLATE
 from tests.published import catalogue_publish
 
 Answer = Any
@@ -107,6 +108,13 @@ def flushable_ledger() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(TransactionTestCase, "_fixture_teardown", emptied)
         yield
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """PostgreSQL's database is made of the one that was migrated for all suites, if there is one."""
+    if connection.vendor == "postgresql":
+        connection.settings_dict["TEST"]["TEMPLATE"] = os.environ.get(TEMPLATE)
 
 
 @pytest.fixture(scope="session")

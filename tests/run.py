@@ -21,6 +21,7 @@ from xml.etree import ElementTree as ET
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from tests.migrated import migrated_copy, migrated_drop, migrated_make
 from tests.services import CHECKOUT, RABBITMQ, REDIS, ROOT, Service, database_url, services
 
 # As many as run at the same time; a shape starts workers of its own, too.
@@ -139,8 +140,10 @@ def run(shape: Shape, leave_out: str, arguments: list[str], cache: Path) -> Outc
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="toolhub-test-") as folder:
         report, data = Path(folder) / "report.xml", Path(folder) / "data"
-        data.mkdir(mode=0o700)
-        command = [sys.executable, "-m", "pytest", "-q", "--create-db", "-m", f"({shape.select}){leave_out}"]
+        # SQLite's is there; PostgreSQL's is made of the template.
+        migrated_copy(data / "test.sqlite3")
+        kept = "--create-db" if "PostgreSQL" in shape.needs else "--reuse-db"
+        command = [sys.executable, "-m", "pytest", "-q", kept, "-m", f"({shape.select}){leave_out}"]
         command += [f"--junitxml={report}", "-o", f"cache_dir={cache / shape.name}", *arguments]
         if all(each.startswith("-") for each in arguments):
             command += shape.files
@@ -231,9 +234,12 @@ def main(arguments: list[str]) -> int:
 
     with tempfile.TemporaryDirectory(prefix="toolhub-test-") as folder:
         cache = Path(folder)
+        os.environ |= migrated_make(cache / "migrated", postgres=not found["PostgreSQL"].missing)
         with ThreadPoolExecutor(SLOTS) as working, ThreadPoolExecutor(SLOTS_WAITING) as waiting:
             begun = [(waiting if shape.waits else working).submit(perform, shape, cache) for shape in shapes]
         outcomes = [run_again(each.result(), without, arguments, cache) for each in begun]
+        if not found["PostgreSQL"].missing:
+            migrated_drop()
     passed = sum(outcome.passed for outcome in outcomes)
     failed = sum(outcome.failed + outcome.broken for outcome in outcomes) + (len(left_out) if required else 0)
     for group in left_out:

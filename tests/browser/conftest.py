@@ -16,6 +16,8 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.migrated import migrated_copy
+
 ROOT = Path(__file__).resolve().parents[2]
 SWITCHES = (
     "--no-sandbox",
@@ -38,6 +40,7 @@ class Hub:
 @contextmanager
 def started(data: Path) -> Iterator[Hub]:
     """A hub in a fresh data folder: web, worker and steward, as a newcomer starts it."""
+    migrated_copy(data / "toolhub.sqlite3")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

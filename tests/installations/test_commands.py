@@ -1,6 +1,8 @@
 """What an operator does at a terminal."""
 
+import contextlib
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -21,6 +23,7 @@ from registry.management.commands import package_install
 from registry.models import Package, Release, Tool
 from registry.releases.selectors import release_zip
 from tests.installations import packages
+from tests.migrated import migrated_copy
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -144,16 +147,16 @@ def test_what_a_hub_gives_away_another_hub_installs_as_the_same_release(
     release = Release.objects.get()
     zipped = tmp_path / "greetings.zip"
     zipped.write_bytes(release_zip(release))
-    show = "from registry.models import Release; print(Release.objects.get(package__name='greetings').digest)"
     other = {name: value for name, value in os.environ.items() if not name.startswith("TOOLHUB_")}
     other["TOOLHUB_DATA"] = str(tmp_path / "other")
-    (tmp_path / "other").mkdir()
-    for words in (("migrate",), ("package_install", str(zipped), "--yes"), ("shell", "-v0", "-c", show)):
-        done = subprocess.run(
-            [sys.executable, str(settings.ROOT / "manage.py"), *words],
-            env=other,
-            check=True,
-            capture_output=True,
-            text=True,
+    database = tmp_path / "other" / "toolhub.sqlite3"
+    migrated_copy(database)
+    for words in (("migrate",), ("package_install", str(zipped), "--yes")):
+        command = [sys.executable, str(settings.ROOT / "manage.py"), *words]
+        subprocess.run(command, env=other, check=True, capture_output=True)
+    with contextlib.closing(sqlite3.connect(database)) as its:
+        found = its.execute(
+            "SELECT digest FROM registry_release JOIN registry_package AS package ON package_id = package.id"
+            " WHERE package.name = 'greetings'"
         )
-    assert done.stdout.strip() == release.digest
+        assert found.fetchall() == [(release.digest,)]

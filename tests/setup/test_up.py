@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.migrated import migrated_copy
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 120.0
 
@@ -127,6 +129,16 @@ def hub(data: Path, port: int, *command: str) -> Iterator[Hub]:
                 os.kill(pid, signal.SIGKILL)
 
 
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder whose database has its tables, where they can be had: to make them takes longer than all else.
+
+    The first test has none.
+    """
+    migrated_copy(tmp_path / "data" / "toolhub.sqlite3")
+    return tmp_path / "data"
+
+
 def test_the_printed_call_works_and_ctrl_c_leaves_nothing_and_the_second_start_keeps_everything(
     tmp_path: Path,
 ) -> None:
@@ -149,8 +161,8 @@ def test_the_printed_call_works_and_ctrl_c_leaves_nothing_and_the_second_start_k
         assert "shown this once" not in "\n".join(second.seen)
 
 
-def test_a_killed_worker_is_started_again_and_said(tmp_path: Path) -> None:
-    with hub(tmp_path / "data", free_port()) as running:
+def test_a_killed_worker_is_started_again_and_said(data: Path) -> None:
+    with hub(data, free_port()) as running:
         running.wait_for(r"^curl ")
         workers = [pid for pid in running.members() if is_main(pid, b"celery")]
         assert len(workers) == 1
@@ -177,17 +189,17 @@ def is_main(pid: int, word: bytes) -> bool:
     return word in command and b"guard.py" not in command and b"guard.py" in above
 
 
-def test_a_killed_supervisor_takes_everything_with_it(tmp_path: Path) -> None:
-    with hub(tmp_path / "data", free_port()) as running:
+def test_a_killed_supervisor_takes_everything_with_it(data: Path) -> None:
+    with hub(data, free_port()) as running:
         running.wait_for(r"^curl ")
         running.process.kill()
         running.process.wait(PATIENCE_S)
         assert gone(running)
 
 
-def test_ctrl_c_through_make_leaves_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_through_make_leaves_nothing(data: Path) -> None:
     """A terminal sends SIGINT to the whole foreground group: make, its shell and the hub."""
-    data, port = tmp_path / "data", free_port()
+    port = free_port()
     with hub(data, port, "make", "run", f"PORT={port}", f"TOOLHUB_DATA={data}") as running:
         running.wait_for(r"^curl ")
         os.killpg(running.process.pid, signal.SIGINT)
@@ -211,8 +223,7 @@ def test_a_taken_port_is_a_sentence_that_names_who_has_it(tmp_path: Path) -> Non
     assert "Traceback" not in said
 
 
-def test_a_data_folder_serves_one_hub_at_a_time(tmp_path: Path) -> None:
-    data = tmp_path / "data"
+def test_a_data_folder_serves_one_hub_at_a_time(data: Path) -> None:
     with hub(data, free_port()) as first:
         first.wait_for(r"^curl ")
         with hub(data, free_port()) as second:
