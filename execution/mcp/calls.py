@@ -41,7 +41,7 @@ def tool_call(door: Door, version: str, params: Mapping[str, Any]) -> dict[str, 
     """Carries a call out as REST does, waiting as long. A refusal is a result with `isError`, for the model.
 
     `_meta`'s io.toolhub/call takes the members of REST's body beside `arguments`, and `idempotency_key`.
-    Raises Refused, and ToolHubError for a tool that the caller does not see or a record that cannot be written.
+    Raises Refused, and ToolHubError for a tool that the caller does not see or a record that is not written.
     """
     if version in MODERN_PROTOCOL_VERSIONS:
         _mirrored_check(door, params)
