@@ -81,8 +81,6 @@ def tool_resolve(name: str, persona_id: int, version: str | None = None) -> Reso
             f"The address names version {spec[:64]} and the body {version[:64]}.",
             errors=[{"pointer": "/version", "message": "Name the version once."}],
         )
-    if "\0" in name:  # PostgreSQL cannot compare with it
-        raise tool_missing(name)
     spec = spec or version or ""
     rows = _versions_for(persona_id)
     if spec:

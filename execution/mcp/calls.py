@@ -41,8 +41,10 @@ def tool_call(door: Door, version: str, params: Mapping[str, Any]) -> dict[str, 
     """Carries a call out as REST does, waiting as long. A refusal is a result with `isError`, for the model.
 
     `_meta`'s io.toolhub/call takes the members of REST's body beside `arguments`, and `idempotency_key`.
-    Raises Refused, and ToolHubError for a tool that the caller does not see or a record that is not written.
+    Raises Refused; ToolHubError for a tool that the caller does not see, or a record that cannot be written.
     """
+    if "\0" in params["name"]:  # the record cannot hold it, as NulMiddleware says of addresses
+        raise tool_missing(params["name"])
     if version in MODERN_PROTOCOL_VERSIONS:
         _mirrored_check(door, params)
     try:
@@ -95,8 +97,6 @@ def _submitted(door: Door, params: Mapping[str, Any]) -> Run:
 
 
 def _is_member(door: Door, name: str) -> bool:
-    if "\0" in name:  # PostgreSQL cannot compare with it
-        return False
     seen = sight_of(door.principal.persona_id).collections.filter(name=door.collection)
     mine = tools_assigned(door.principal.persona_id).filter(name=name.partition("@")[0])
     return mine.filter(memberships__collection__in=seen).exists()
