@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from toolhub_sdk.errors import Cancelled
 from toolhub_sdk.memory import Memory
@@ -15,6 +15,15 @@ from toolhub_sdk.normalise import normalise
 from toolhub_sdk.strict_json import JSON
 
 _LOG = logging.getLogger("toolhub_sdk.tool")
+LogLevel = Literal["debug", "info", "warning", "error"]
+LEVELS: Mapping[str, int] = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+# Longer texts of a log's fields are cut to so many characters before they leave a tool.
+CLIP = 16_384
 
 
 class Clock(Protocol):
@@ -46,8 +55,8 @@ class FixedClock:
         return self.moment.astimezone(UTC)
 
 
-def _log(message: str, fields: Mapping[str, Any]) -> None:
-    _LOG.info("%s %s", message, dict(fields))
+def _log(message: str, fields: Mapping[str, Any], level: str) -> None:
+    _LOG.log(LEVELS.get(level, logging.INFO), "%s %s", message, dict(fields))
 
 
 def _log_partial(partial: JSON) -> None:
@@ -86,12 +95,12 @@ class ToolContext:
     config: Mapping[str, JSON] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     memory: Memory = field(default_factory=Memory)
-    on_log: Callable[[str, Mapping[str, Any]], None] = _log
+    on_log: Callable[[str, Mapping[str, Any], str], None] = _log
     on_emit: Callable[[JSON], None] = _log_partial
 
-    def log(self, message: str, **fields: object) -> None:
-        """Adds a line to the run's log. Never put a secret in it."""
-        self.on_log(message, fields)
+    def log(self, message: str, *, level: LogLevel = "info", **fields: object) -> None:
+        """Adds an entry to the run's log, which whoever may read the run reads. Never put a secret in it."""
+        self.on_log(message, fields, level)
 
     def emit(self, partial: object) -> None:
         """Sends a part of the result while the tool still works; parts keep their order.

@@ -4,10 +4,10 @@ The request is `{function, arguments, context, config, memory, fixed, seconds}`;
 named}` where the contract names keys, `fixed` holds time and seed where the tool's time and chance are the
 run's. With `"hook": "schema"` the function is the tool's schema hook. Secrets come on the descriptor that
 TOOLHUB_SECRETS_FD names. The module is imported before the request is there, as that takes longest. The
-lines are `{"emit": …}`, `{"log": message, "fields": …}` and at last one of `{"result": …}`, with `memory`
-where it was changed, `{"error": …}`, `{"cancelled": true}`, `{"failed": kind}` and `{"exceeded":
-"memory"}`. They go to a descriptor that programs of the tool do not inherit; what the tool prints goes to
-the log, which is standard error.
+lines are `{"emit": …}`, `{"log": message, "level": …, "fields": …}` and at last one of `{"result": …}`,
+with `memory` where it was changed, `{"error": …}`, `{"cancelled": true}`, `{"failed": kind}` and
+`{"exceeded": "memory"}`. They go to a descriptor that programs of the tool do not inherit; what the tool
+prints goes to standard error.
 """
 
 import importlib
@@ -25,7 +25,7 @@ from datetime import datetime
 from types import FrameType, ModuleType
 from typing import Any
 
-from toolhub_sdk.context import FixedClock, ToolContext
+from toolhub_sdk.context import CLIP, FixedClock, ToolContext
 from toolhub_sdk.errors import Cancelled, ToolError
 from toolhub_sdk.hooks import Hook, schema_make, shutdown_all
 from toolhub_sdk.memory import Memory
@@ -151,7 +151,9 @@ def _context(
         cancelled=told,
         deadline=time.monotonic() + request["seconds"],
         on_emit=lambda partial: write({"emit": partial}),
-        on_log=lambda message, fields: write({"log": message, "fields": _said(fields)}),
+        on_log=lambda message, fields, level: write(
+            {"log": _text(message), "level": str(level), "fields": _said(fields)}
+        ),
         config=request.get("config", {}),
         secrets=request.get("secrets", {}),
         **request["context"],
@@ -165,7 +167,12 @@ def _context(
 
 
 def _said(fields: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(value)[:1000] for name, value in fields.items()}
+    return {_text(name): _text(value)[:CLIP] for name, value in fields.items()}
+
+
+def _text(value: object) -> str:
+    """What is logged is no reason to fail: halves of characters are replaced."""
+    return str(value).encode(errors="replace").decode()
 
 
 def _error(error: ToolError) -> dict[str, Any]:

@@ -108,6 +108,10 @@ STATES: Mapping[str, tuple[str, str]] = {
     "down": ("circle-x", "bad"),
     "holds": ("circle-check", "good"),
     "missing": ("alert-triangle", "warn"),
+    "debug": ("circle-dashed", "idle"),
+    "info": ("info-circle", "busy"),
+    "warning": ("alert-triangle", "warn"),
+    "error": ("circle-x", "bad"),
 }
 
 

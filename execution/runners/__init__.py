@@ -1,8 +1,11 @@
 """What carries runs out, by kind. A new runner is one module and one line here."""
 
+import dataclasses
+
 from execution.runners import builtin, command, container, http, python, wasm
 from execution.runners.call import Call, Runner
 from execution.runners.equip import equip, redacted
+from execution.runners.logged import Logged
 from execution.runs.outcomes import Outcome
 from security.redaction import hiding
 
@@ -22,8 +25,11 @@ def call_run(call: Call) -> Outcome:
     refused = equip(call)
     if refused is not None:
         return refused
+    call.log = logged = Logged(call)
     with hiding(call.redactor):
-        return redacted(call, RUNNERS[call.runner](call))
+        outcome = redacted(call, RUNNERS[call.runner](call))
+    told = logged.rest()
+    return dataclasses.replace(outcome, told=[*told, *outcome.told]) if told else outcome
 
 
 __all__ = ["RUNNERS", "Call", "call_run"]

@@ -35,6 +35,7 @@ def run_apart(call: Call, work: Work) -> Outcome:
     for left in _until(call.deadline, call.cancelled):
         with contextlib.suppress(Empty):
             return done.get(timeout=min(LOOK_S, left))
+        call.log.look()
     timed_out = not call.cancelled.is_set()
     call.cancelled.set()
     with contextlib.suppress(Empty):

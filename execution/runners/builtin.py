@@ -73,6 +73,7 @@ def _context(call: Call, started_at: datetime) -> ToolContext:
         degraded=call.degraded,
         cancelled=call.cancelled,
         deadline=call.deadline,
+        on_log=call.log.add,
         on_emit=call.emit,
         config=call.settings.values,
         secrets=call.settings.secrets,

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from execution.models import Run
@@ -17,6 +17,30 @@ from security.redaction import Redactor
 
 def dropped(partial: Any) -> None:
     """Where nobody reads parts, they go nowhere."""
+
+
+def untold(kind: str, data: Mapping[str, Any]) -> None:
+    """Where nobody hears a tool while it works, its outcome tells."""
+
+
+class Log(Protocol):
+    """Takes what a tool logs; see execution/runners/logged.py."""
+
+    def add(self, message: Any, fields: Any, level: Any) -> None:
+        """An entry, in whatever form the tool says it."""
+
+    def look(self) -> None:
+        """Called again and again while it works."""
+
+
+class Unlogged:
+    """Keeps nothing."""
+
+    def add(self, message: Any, fields: Any, level: Any) -> None:
+        """Nobody reads it."""
+
+    def look(self) -> None:
+        """There is nothing to tell."""
 
 
 @dataclass
@@ -46,8 +70,9 @@ class Call:
     redactor: Redactor | None = None
     # Takes a part of the result while the tool works; see execution/runs/partials.py.
     emit: Callable[[Any], None] = dropped
-    # Takes what it prints while it works, `{attempt, stream, text}`; see execution/runners/printed.py.
-    printed: Callable[[Mapping[str, Any]], None] = dropped
+    # Takes events while it works: what it prints and logs.
+    tell: Callable[[str, Mapping[str, Any]], None] = untold
+    log: Log = field(default_factory=Unlogged)
     persona_id: int = 0
     # Which hook of the tool is to be called in place of the tool.
     hook: str = ""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from execution.runners.call import Call, unsaid
+from execution.runs.outcomes import PRINTED
 from security.redaction import Redactor
 from security.sandbox.launch import Finished
 
@@ -39,11 +40,12 @@ class Printed:
 
     def look(self) -> None:
         """Tells what there is, if it is time."""
+        self._call.log.look()
         if time.monotonic() < self._next:
             return
         for stream, waits in self._waits.items():
             if (end := cut_before(bytes(waits), self._call.redactor)) > 0:
-                self._call.printed(self._event(stream, bytes(waits[:end])))
+                self._call.tell(PRINTED, self._event(stream, bytes(waits[:end])))
                 self._sent[stream] += end
                 del waits[:end]
         self._next = time.monotonic() + EVERY_S

@@ -1,7 +1,6 @@
 """The python runner: a typed function of a release, in the sandbox, with that release's own packages."""
 
 import dataclasses
-import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +33,6 @@ from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.launch import Finished, Mount
 from toolhub_sdk import ToolError
 
-tool_log = logging.getLogger("toolhub_sdk.tool")
 ENVIRONMENT, SDK = "/toolhub/environment", "/toolhub/sdk"
 # The SDK is loaded from its folder alone: what stands beside it is not to be seen.
 _LOAD = """
@@ -144,7 +142,7 @@ class _Lines:
             if "emit" in said:
                 self._call.emit(said["emit"])
             elif "log" in said:
-                tool_log.info("%s %r %r", self._call.tool, said["log"], said.get("fields"))
+                self._call.log.add(said["log"], said.get("fields"), said.get("level"))
             else:
                 self.last = said
         except StrictJSONError as error:

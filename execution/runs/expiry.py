@@ -17,7 +17,7 @@ from execution.artefacts.services import artefacts_remove
 from execution.callbacks.state import RUN_OUTCOME
 from execution.models import Run, RunEvent
 from execution.runs.events import PROGRESS
-from execution.runs.outcomes import PRINTED
+from execution.runs.outcomes import LOGGED, PRINTED
 from execution.runs.selectors import first_id_at
 from execution.runs.states import FINAL
 
@@ -66,7 +66,8 @@ def _expire(rows: list[Run], before: datetime) -> int:
             payload_expired_at=timezone.now(), arguments={}, request={}, result=None, salt=b""
         )
         artefacts_remove(mine)
-        RunEvent.objects.filter(run_id__in=mine, kind__in=(PROGRESS, PRINTED)).update(data={"expired": True})
+        said = RunEvent.objects.filter(run_id__in=mine, kind__in=(PROGRESS, PRINTED, LOGGED))
+        said.update(data={"expired": True})
         Delivery.objects.filter(kind=RUN_OUTCOME, subject__in=mine).delete()
         span = {"first": str(min(mine)), "last": str(max(mine))}
         data = {"runs": len(mine), "ended_before": before.isoformat(), **span}

@@ -1,4 +1,4 @@
-"""Parts of a result, and what a tool prints, while it works: stored in order, readable at once, capped."""
+"""What a tool tells while it works: parts of a result, prints, logs; in order, readable at once, capped."""
 
 import logging
 from collections.abc import Mapping
@@ -11,7 +11,6 @@ from execution.models import Run, Status
 from execution.runs.claim import Lease
 from execution.runs.events import PROGRESS, event_add
 from execution.runs.notices import run_wake
-from execution.runs.outcomes import PRINTED
 from toolhub_sdk import ToolError
 
 log = logging.getLogger(__name__)
@@ -39,12 +38,12 @@ class Partials:
             )
         self._write(PROGRESS, {"attempt": self._lease.attempt, "partial": partial})
 
-    def printed(self, data: Mapping[str, Any]) -> None:
-        """Stores what the tool printed. That a log cannot be written is no reason to stop a tool."""
+    def tell(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Stores what the tool prints or logs. That it cannot be written is no reason to stop a tool."""
         try:
-            self._write(PRINTED, data)
+            self._write(kind, data)
         except Error:
-            log.warning("what run %s printed could not be kept", self._lease.run.pk)
+            log.warning("what run %s told (%s) could not be kept", self._lease.run.pk, kind)
             close_old_connections()
 
     def _write(self, kind: str, data: Mapping[str, Any]) -> None:

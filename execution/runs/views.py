@@ -1,6 +1,7 @@
 """Pages of runs."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +23,7 @@ from execution.models import Run, RunEvent, Status
 from execution.recovery.view import recovery_view
 from execution.runs.brief import attempts_of, events_of
 from execution.runs.events import Step, event_view
-from execution.runs.outcomes import PRINTED
+from execution.runs.outcomes import LOGGED, PRINTED
 from execution.runs.replay import replayed_by
 from execution.runs.selectors import (
     STATUS_GROUPS,
@@ -39,8 +40,8 @@ from security.permissions import actor_of
 from security.sharing.perms import PermsOn
 
 REPEATS_SHOWN, CHILDREN_SHOWN = 10, 50
-# Characters of what the tool printed.
-PRINTED_SHOWN = 8_000
+# Characters of what the tool printed, and entries of what it logged.
+PRINTED_SHOWN, LOGGED_SHOWN = 8_000, 200
 # What runs no longer: there is nothing to stop.
 STOPPED = FINAL | {Status.OUTCOME_UNKNOWN}
 HOURS = (("1", "last hour"), ("24", "last 24 hours"), ("168", "last 7 days"))
@@ -88,6 +89,7 @@ def run_context(run: Run, person: User) -> dict[str, Any]:
     return {
         "steps": [{"event": event, "view": event_view_short(event_view(event, run))} for event in events],
         "printed": printed_of(events),
+        "logged": logged_of(events),
         "attempts": attempts_of(run),
         "artefacts": list(Artefact.objects.filter(run=run)),
         "callback": callback_of(run),
@@ -124,9 +126,21 @@ def printed_of(events: Sequence[RunEvent | Step]) -> list[dict[str, Any]]:
     return shown[::-1]
 
 
+def logged_of(events: Sequence[RunEvent | Step]) -> dict[str, Any]:
+    """What the tool logged, in order; of much, the last entries, and how many are not shown."""
+    told = [event.data for event in events if event.kind == LOGGED and "entries" in event.data]
+    entries = [
+        {**one, "at": datetime.fromisoformat(one["at"]), "attempt": data["attempt"]}
+        for data in told
+        for one in data["entries"]
+    ]
+    left_out = sum(data.get("left_out", 0) for data in told) + max(0, len(entries) - LOGGED_SHOWN)
+    return {"entries": entries[-LOGGED_SHOWN:], "left_out": left_out}
+
+
 def event_view_short(view: dict[str, Any]) -> dict[str, Any]:
     """An event's view without the payloads, which stand elsewhere on the page."""
-    payloads = {"params", "result", "error", "toolName", "text"}
+    payloads = {"params", "result", "error", "toolName", "text", "entries"}
     return {**view, "data": {name: value for name, value in view["data"].items() if name not in payloads}}
 
 

@@ -53,7 +53,7 @@ def run_carry_out(lease: Lease, *, inline: bool = False, follow: Follow | None =
     """
     call = call_of(lease.run, inline=inline, attempt=lease.attempt)
     partials = Partials(lease)
-    call.emit, call.printed = partials.add, partials.printed
+    call.emit, call.tell = partials.add, partials.tell
     with HEART.beating(lease, call):
         call.moment = lease.run.started_at
         # A hook is no call of the tool: nothing comes before it or after.

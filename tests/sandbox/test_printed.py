@@ -49,7 +49,7 @@ def call_of(tool: str, told: list[Mapping[str, Any]], **members: Any) -> Call:
         max_output_bytes=10_000,
         inline=False,
         cancelled=threading.Event(),
-        printed=told.append,
+        tell=lambda kind, data: told.append(data),
         **members,
     )
 
@@ -78,12 +78,12 @@ def test_a_command_is_heard_on_both_streams_and_its_secret_is_not(admin: User) -
     told: list[Mapping[str, Any]] = []
     call = call_of("loud_sh", told)
 
-    def hear(data: Mapping[str, Any]) -> None:
+    def hear(kind: str, data: Mapping[str, Any]) -> None:
         told.append(data)
         if len(told) == 2:
             call.stop(lost=False)
 
-    call.printed = hear
+    call.tell = hear
     done = call_run(call)
     assert done.status == Status.CANCELLED, done.error
     assert {each["stream"]: each["text"] for each in told} == {

@@ -118,8 +118,8 @@ def test_what_cannot_wait_without_using_too_much_is_ended() -> None:
     code = "held = [bytearray(1 << 20).replace(b'\\0', b'x') for _ in range(4096)]"
     done = run(launch(code=code, memory_bytes=64 << 20))
     assert done.how == "memory"
-    (first,) = waiting()
-    wait_for(lambda: not tree.descendants(first))
+    (held,) = warm._waiting.values()
+    wait_for(lambda: not held.is_alive)
 
 
 def test_a_folder_that_was_made_anew_is_another_one(tmp_path: Path) -> None:

@@ -2,10 +2,8 @@
 
 import threading
 import time
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -26,15 +24,14 @@ def test_every_id_is_default_when_nobody_says_otherwise() -> None:
 
 
 def test_logs_and_parts_reach_the_run_in_order() -> None:
-    logged: list[tuple[str, Mapping[str, Any]]] = []
+    logged: list[tuple[object, ...]] = []
     emitted: list[object] = []
-    context = ToolContext(
-        on_log=lambda message, fields: logged.append((message, fields)), on_emit=emitted.append
-    )
+    context = ToolContext(on_log=lambda *entry: logged.append(entry), on_emit=emitted.append)
     context.log("started", size=3)
+    context.log("odd", level="warning")
     context.emit((1, {2}))
     context.emit("two")
-    assert logged == [("started", {"size": 3})]
+    assert logged == [("started", {"size": 3}, "info"), ("odd", {}, "warning")]
     assert emitted == [[1, [2]], "two"]
 
 
