@@ -55,7 +55,7 @@ def _container(
     """A container that is there for this call, and gone afterwards whatever happened."""
     body = body_of(runtime["image"], runtime.get("entry", []), limits.as_dict(), str(call.run_id), machine)
     body["Env"] = [f"{name}={value}" for name, value in environment_of(call).items()]
-    made: str = engine.ask("POST", "/containers/create", body)["Id"]
+    made = engine.create(body)
     try:
         yield made
     finally:
@@ -75,7 +75,7 @@ def _carried_out(engine: Engine, container: str, call: Call, limits: Limits, pri
             how = talk(wire, given, streams, call.deadline, call.cancelled)
         except OSError:
             how = "exited"  # the container closed its end; its code says why
-    how, code = _ended(engine, container) if how == "exited" else (how, None)
+    how, code = engine.ended(container, _END_S) if how == "exited" else (how, None)
     return Finished(
         how=how,  # type: ignore[arg-type]
         exit_code=code,
@@ -87,16 +87,6 @@ def _carried_out(engine: Engine, container: str, call: Call, limits: Limits, pri
         filter_hash=None,
         logged=streams.logged,
     )
-
-
-def _ended(engine: Engine, container: str) -> tuple[str, int | None]:
-    """How a container ended by itself, with its exit code. An engine that cannot say it leaves it killed."""
-    try:
-        code = engine.ask("POST", f"/containers/{container}/wait", seconds=_END_S)["StatusCode"]
-        state = engine.ask("GET", f"/containers/{container}/json")["State"]
-    except (EngineError, KeyError, TypeError):
-        return "killed", None
-    return ("memory" if state.get("OOMKilled") else "exited"), code
 
 
 def _check(call: Call) -> None:

@@ -5,7 +5,9 @@ Version 1.41 of the API, which Docker from 20.10 on and Podman from 3 on answer.
 
 import http.client
 import json
+import math
 import os
+import re
 import select
 import socket
 import struct
@@ -20,6 +22,7 @@ from django.conf import settings
 
 from core.errors import ToolHubError
 from security.sandbox.run import Listener
+from security.sandbox.supervisor.watch import LOG_MOST
 
 PREFIX = "/v1.41"
 STEP_S = 10.0
@@ -29,6 +32,8 @@ VM_RUNTIMES = ("kata", "kata-runtime", "kata-qemu", "kata-clh", "io.containerd.k
 _HEAD = struct.Struct(">BxxxI")
 _ANSWER_MOST = 4 << 20
 _LOOK_S = 0.05
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+_ATTACHED = re.compile(rb"HTTP/1\.[01] (?:101|200) ")
 
 
 class EngineError(Exception):
@@ -42,6 +47,30 @@ class EngineError(Exception):
 def engine_place() -> str:
     """The socket that is named, else the first that is there; empty where there is none."""
     return settings.CONTAINER_SOCKET or next((place for place in PLACES if os.path.exists(place)), "")
+
+
+class _Wire(socket.socket):
+    """A connection that is given up at one moment, however slowly the other end sends."""
+
+    ends = math.inf
+
+    def recv_into(self, *args: Any) -> int:
+        """As of any socket. Raises TimeoutError."""
+        self._hurry()
+        return super().recv_into(*args)
+
+    def recv(self, *args: Any) -> bytes:
+        """As of any socket. Raises TimeoutError."""
+        self._hurry()
+        return super().recv(*args)
+
+    def _hurry(self) -> None:
+        if self.ends == math.inf:
+            return
+        left = self.ends - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        self.settimeout(left)
 
 
 @dataclass
@@ -58,8 +87,8 @@ class Engine:
         *,
         seconds: float = STEP_S,
         expected: tuple[int, ...] = (),
-    ) -> Any:
-        """The answer to one request as JSON, None for an empty one. Raises EngineError."""
+    ) -> dict[str, Any]:
+        """The object that it answers to one request, empty where it answers none. Raises EngineError."""
         wire = http.client.HTTPConnection("engine", timeout=seconds)
         try:
             wire.sock = self._connected(seconds)
@@ -73,31 +102,51 @@ class Engine:
             wire.close()
         if answer.status >= 300 and answer.status not in expected:
             raise EngineError(_message(said), answer.status)
+        return _object(said)
+
+    def create(self, body: Mapping[str, Any]) -> str:
+        """A new container's id. Raises EngineError."""
+        made = self.ask("POST", "/containers/create", body).get("Id")
+        # It becomes a part of paths.
+        if not isinstance(made, str) or not _ID.fullmatch(made):
+            raise EngineError("its answer names no container")
+        return made
+
+    def ended(self, container: str, seconds: float) -> tuple[str, int | None]:
+        """How a container ended by itself, with its exit code. One that cannot say it leaves it killed."""
         try:
-            return json.loads(said) if said.strip() else None
-        except ValueError:
-            return None
+            code = self.ask("POST", f"/containers/{container}/wait", seconds=seconds).get("StatusCode")
+            state = self.ask("GET", f"/containers/{container}/json").get("State")
+        except EngineError:
+            return "killed", None
+        if not isinstance(code, int) or not isinstance(state, dict):
+            return "killed", None
+        return ("memory" if state.get("OOMKilled") is True else "exited"), code
 
     def attach(self, container: str) -> socket.socket:
         """A connection with a container's three streams. Raises EngineError."""
         made = self._connected(STEP_S)
         path = f"{PREFIX}/containers/{container}/attach?stream=1&stdin=1&stdout=1&stderr=1"
-        made.sendall(
-            f"POST {path} HTTP/1.1\r\nHost: engine\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n".encode()
-        )
-        head = b""
-        while b"\r\n\r\n" not in head:
+        asked = f"POST {path} HTTP/1.1\r\nHost: engine\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
+        try:
+            made.sendall(asked.encode())
+            head = b""
             # Byte by byte: what follows the head belongs to the streams.
-            if not (block := made.recv(1)) or len(head) > 16_384:
-                raise EngineError("the engine did not attach")
-            head += block
-        if head.split(b" ", 2)[1] not in {b"101", b"200"}:
+            while not head.endswith(b"\r\n\r\n") and len(head) < 16_384 and (block := made.recv(1)):
+                head += block
+        except OSError as error:
+            made.close()
+            raise EngineError("the engine did not attach") from error
+        if not _ATTACHED.match(head):
+            made.close()
             raise EngineError("the engine did not attach")
+        made.ends = math.inf
         return made
 
-    def _connected(self, seconds: float) -> socket.socket:
-        made = socket.socket(socket.AF_UNIX)
+    def _connected(self, seconds: float) -> _Wire:
+        made = _Wire(socket.AF_UNIX)
         made.settimeout(seconds)
+        made.ends = time.monotonic() + seconds
         try:
             made.connect(self.place)
         except OSError as error:
@@ -120,7 +169,7 @@ class Streams:
 
     @property
     def is_over(self) -> bool:
-        return len(self.output) > self.output_most
+        return len(self.output) > self.output_most or self.logged > LOG_MOST
 
     def take(self, block: bytes) -> None:
         """Reads frames: a stream's number, a length, and bytes."""
@@ -185,10 +234,10 @@ def engine_find(runtime: str) -> tuple[Engine, str | None]:
         engine.ask("GET", "/_ping")
         if runtime != "vm":
             return engine, None
-        named = engine.ask("GET", "/info").get("Runtimes") or {}
+        named = engine.ask("GET", "/info").get("Runtimes")
     except EngineError as error:
         raise unavailable(runtime, str(error)) from error
-    found = next((name for name in VM_RUNTIMES if name in named), None)
+    found = next((name for name in VM_RUNTIMES if isinstance(named, dict) and name in named), None)
     if found is None:
         kvm = "is there" if os.path.exists("/dev/kvm") else "is not there"
         raise unavailable(runtime, f"the engine has neither Kata nor gVisor; kvm {kvm}")
@@ -257,11 +306,16 @@ def body_of(
     }
 
 
-def _message(said: bytes) -> str:
+def _object(said: bytes) -> dict[str, Any]:
     try:
-        return str(json.loads(said)["message"])[:500]
-    except (ValueError, KeyError, TypeError):
-        return "it gave no reason"
+        read = json.loads(said)
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _message(said: bytes) -> str:
+    return str(_object(said).get("message", "it gave no reason"))[:500]
 
 
 def _named(place: str) -> str:

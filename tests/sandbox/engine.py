@@ -31,6 +31,10 @@ class FakeEngine:
         self.started = threading.Event()
         self.oom = False
         self.hangs = False
+        # Answers in place of its own, by the end of the path; an empty text hangs up.
+        self.says: dict[str, bytes] = {}
+        # Seconds between the bytes of such an answer.
+        self.slowness = 0.0
 
     def paths(self) -> list[str]:
         """Method and path of every request, without the version."""
@@ -53,6 +57,12 @@ class _Handler(socketserver.StreamRequestHandler):
         body = json.loads(self.rfile.read(length)) if length else None
         engine.asked.append((method, path, body))
         short = path.removeprefix("/v1.41").partition("?")[0]
+        said_so = next((said for end, said in engine.says.items() if short.endswith(end)), None)
+        if said_so is not None:
+            for at in range(len(said_so)):
+                self.wfile.write(said_so[at : at + 1])
+                time.sleep(engine.slowness)
+            return
         if short.endswith("/attach"):
             self._attach(engine, short.split("/")[2])
             return

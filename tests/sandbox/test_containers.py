@@ -5,6 +5,7 @@ The engine is a local stand-in (engine.py): these tests hold the request, not an
 
 import json
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -157,6 +158,62 @@ def test_a_cancel_removes_it(engine: FakeEngine, perform: Perform) -> None:
     cancelled = threading.Event()
     threading.Timer(0.3, cancelled.set).start()
     assert error_of(perform(cancelled=cancelled)) == (Status.CANCELLED, "CANCELLED")
+    assert engine.containers == {}
+
+
+def answer(body: bytes, status: str = "200 X") -> bytes:
+    return f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/create", answer(b"[]", "201 X")),
+        ("/create", answer(b"{}", "201 X")),
+        ("/create", answer(b'{"Id": 1}', "201 X")),
+        ("/create", answer(b'{"Id": "../c0/json?x="}', "201 X")),
+        ("/create", answer(b'{"Id": "a\\r\\nHost: x"}', "201 X")),
+        ("/create", answer(b"[" * 100_000, "201 X")),
+        ("/create", b""),
+        ("/create", b"no HTTP\r\n\r\n"),
+        ("/attach", b""),
+        ("/attach", b"HTTP/1.1\r\n\r\n"),
+        ("/attach", b"HTTP/1.1 500 No\r\n\r\n"),
+        ("/attach", b"x" * 20_000),
+        ("/start", answer(b'{"message": ["no"]}', "500 X")),
+        ("/wait", answer(b'{"StatusCode": "0"}')),
+        ("/json", answer(b'{"State": "done"}')),
+        ("/json", b""),
+    ],
+)
+def test_an_engine_that_says_anything_fails_the_run_and_no_more(
+    engine: FakeEngine, perform: Perform, path: str, said: bytes
+) -> None:
+    engine.says[path] = said
+    status, code = error_of(perform())
+    assert status is Status.FAILED
+    assert code in {"SANDBOX_UNAVAILABLE", "EXECUTION_FAILED"}
+    assert engine.containers == {}, "it is removed whatever happened"
+
+
+@pytest.mark.parametrize("path", ["/_ping", "/create", "/attach"])
+def test_an_engine_that_trickles_is_given_up(
+    engine: FakeEngine, perform: Perform, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(engines, "STEP_S", 0.5)
+    monkeypatch.setattr(engines.Engine.ask, "__kwdefaults__", {"seconds": 0.5, "expected": ()})
+    engine.says[path], engine.slowness = b"HTTP/1.1 200 X\r\n" + b"X: y\r\n" * 50, 0.1
+    began = time.monotonic()
+    assert error_of(perform()) == (Status.FAILED, "SANDBOX_UNAVAILABLE")
+    assert time.monotonic() - began < 3
+
+
+def test_a_flood_of_the_log_ends_it(
+    engine: FakeEngine, perform: Perform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "LOG_MOST", 1 << 20)
+    engine.program = lambda given: (b"", b"x" * (2 << 20), 0)
+    assert error_of(perform()) == (Status.FAILED, "RESOURCE_EXCEEDED")
     assert engine.containers == {}
 
 
