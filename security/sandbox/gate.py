@@ -127,7 +127,7 @@ class Gate:
                 client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
             if asked.first and self._spend(reached, len(asked.first), sent=True):
                 server.sendall(asked.first)
-            pump(client, server, lambda size, sent: self._spend(reached, size, sent=sent))
+            pump(client, server, lambda size, sent: self._spend(reached, size, sent=sent), asked.left)
 
     def _connect(self, asked: Asked) -> tuple[socket.socket, Reached]:
         """A connection to an address that was checked. Raises WireError with what the tool is told."""

@@ -186,12 +186,73 @@ def test_the_server_gets_the_host_that_was_checked(perform: Perform, port: int) 
         "CONNECT 127.0.0.1:PORT/x@y HTTP/1.1\r\n\r\n",
         "G\0T http://127.0.0.1:PORT/ HTTP/1.1\r\n\r\n",
         "GET http://127.0.0.1:PORT/ HTTP/1.1\r\nX: " + "y" * 20_000 + "\r\n\r\n",
+        "GET http://127.0.0.1:PORT/ HTTP/1.1\r\nHost : other\r\n\r\n",
+        "GET http://127.0.0.1:PORT/ HTTP/1.1\r\nno colon\r\n\r\n",
+        "GET http://127.0.0.1:PORT/ HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
+        "GET http://127.0.0.1:PORT/ HTTP/1.1\r\nContent-Length: +1\r\n\r\nx",
+        "GET http://127.0.0.1:PORT/ HTTP/1.1\r\nContent-Length: 1, 1\r\n\r\nx",
+        "GET http://127.0.0.1:PORT/ HTTP/1.1\r\n\r\nGET http://127.0.0.1:PORT/ HTTP/1.1\r\n\r\n",
+        "GET http://[::ffff:127.0.0.1]:PORT/ HTTP/1.1\r\n\r\n",
+        "CONNECT [::ffff:127.0.0.1]:PORT HTTP/1.1\r\n\r\n",
+        "CONNECT [::1%lo]:PORT HTTP/1.1\r\n\r\n",
+        "CONNECT 2130706433:PORT HTTP/1.1\r\n\r\n",
     ],
 )
 def test_what_is_no_plain_request_is_refused(perform: Perform, port: int, sent: str) -> None:
     done = perform("net_raw", allow=[f"127.0.0.1:{port}"], sends=[sent.replace("PORT", str(port))])
     assert done.data.startswith(("HTTP/1.1 400", "no: Connection reset", "HTTP/1.1 403"))
     assert '"path"' not in done.data
+
+
+@pytest.fixture
+def listener() -> Iterator[tuple[int, list[bytes]]]:
+    """A server that answers once and keeps all that comes on one connection."""
+    got: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with server.accept()[0] as client:
+                client.settimeout(2)
+                got.append(client.recv(65_536))
+                client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+                try:
+                    while block := client.recv(65_536):
+                        got.append(block)
+                except TimeoutError:
+                    got.append(b"(waits)")
+                except ConnectionError:
+                    got.append(b"(ended)")
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield server.getsockname()[1], got
+        thread.join(5)
+
+
+@pytest.mark.parametrize(
+    ("length", "more"), [(5, ""), (5, "GET / HTTP/1.1\r\nHost: admin.example\r\n\r\n"), (0, "x")]
+)
+def test_one_connection_has_one_request(
+    perform: Perform, settings: Any, listener: tuple[int, list[bytes]], length: int, more: str
+) -> None:
+    """What comes behind it could name another host of the same server."""
+    port, got = listener
+    settings.HTTP_ALLOW = [f"127.0.0.1:{port}"]
+    head = f"POST http://127.0.0.1:{port}/ HTTP/1.1\r\nContent-Length: {length}\r\n\r\n"
+    perform("net_raw", allow=[f"127.0.0.1:{port}"], sends=[head, "12345"[:length] + more])
+    sent = b"".join(got)
+    assert sent.startswith(b"POST / HTTP/1.1\r\n")
+    assert b"Host: 127.0.0.1" in sent
+    assert b"admin.example" not in sent
+    assert sent.partition(b"\r\n\r\n")[2].startswith(b"12345"[: 0 if more else length])
+    assert b"x" not in sent.partition(b"\r\n\r\n")[2]
+
+
+def test_a_request_says_how_long_it_is(perform: Perform, port: int) -> None:
+    sent = f"POST http://127.0.0.1:{port}/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"
+    done = perform("net_raw", allow=[f"127.0.0.1:{port}"], sends=[sent])
+    assert done.data.startswith("HTTP/1.1 411 Length Required")
+    assert "Content-Length" in done.data
 
 
 def test_there_is_no_other_way_out(perform: Perform, port: int) -> None:
