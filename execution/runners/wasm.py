@@ -42,7 +42,7 @@ def _program(call: Call) -> Program:
     """The module is compiled once; where the installation did it on another machine, here."""
     release = call.version.release
     source = release_folder(release) / release.manifest["runtime"]["entry"]
-    module = module_build(source.read_bytes(), call.cancelled)
+    module = module_build(source.read_bytes(), call.cancelled, call.seconds_left())
     bounds = {
         "fuel": call.version.declared.get("resourceBounds", {}).get("maxFuel"),
         "memory": limits_of(call).memory_bytes,

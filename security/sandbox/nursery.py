@@ -18,6 +18,8 @@ _START = (
 )
 # What takes longer than this to be forked hangs, in seconds.
 ANSWER_S = 20.0
+# So often it is waited for that long.
+_HANGS_MOST = 2
 _lock = threading.Lock()
 # The nursery of this process, if it has one: the way to it, and it.
 _nursery: list[tuple[socket.socket, subprocess.Popen[bytes]]] = []
@@ -77,11 +79,12 @@ def send(descriptor: int, content: bytes) -> None:
 
 
 def _ask(descriptors: list[int]) -> int:
-    """A new supervisor, as a descriptor of its process. A nursery that has died is replaced once.
+    """A new supervisor, as a descriptor of its process. A nursery that has died, or hangs, is replaced.
 
-    It answers through a socket of its own: when it dies before it does, that is at its end. The order is then
-    as it was, and goes to another.
+    It answers through a socket of its own before it reads its order: when it dies before it does, that is at
+    its end, and when it hangs, its answer is refused. The order is then as it was, and goes to another.
     """
+    hung = 0
     with _lock:
         for _ in range(3):
             door = _nursery[0][0] if _nursery else _open()
@@ -93,14 +96,32 @@ def _ask(descriptors: list[int]) -> int:
                     except OSError:
                         _end()
                         continue
-                answer.settimeout(ANSWER_S)
-                try:
-                    if told := answer.recv(STARTED.size):
-                        return os.pidfd_open(STARTED.unpack(told)[0])
-                except OSError:  # it hangs, or has died with its order
+                if told := _heard(answer):
+                    return os.pidfd_open(STARTED.unpack(told)[0])
+                if told is None:
                     _end()
-                    break
-    raise ToolHubError("No supervisor could be started.", code="SANDBOX_UNAVAILABLE", retryable=True)
+                    hung += 1
+                    if hung == _HANGS_MOST:
+                        break
+    raise ToolHubError(
+        "No supervisor could be started.",
+        code="SANDBOX_UNAVAILABLE",
+        retryable=True,
+        suggestions=["The worker's machine is overloaded, or ill. Call it again: nothing of it was run."],
+    )
+
+
+def _heard(answer: socket.socket) -> bytes | None:
+    """The answer; nothing from one that died, None when there is none in time and none will be taken."""
+    answer.settimeout(ANSWER_S)
+    try:
+        return answer.recv(STARTED.size)
+    except TimeoutError:
+        answer.shutdown(socket.SHUT_RD)
+    except OSError:
+        return None
+    # What was said at the last moment counts: that one has the order.
+    return answer.recv(STARTED.size) or None
 
 
 def _end() -> None:

@@ -1,5 +1,6 @@
 """WebAssembly modules made ready: compiled once, in a sandbox, and kept by their hash."""
 
+import dataclasses
 import functools
 import hashlib
 import importlib.metadata
@@ -42,9 +43,8 @@ if "wasm_inside" not in sys.modules:
         spec.loader.exec_module(sys.modules[name])
 import wasm_inside
 """
-_LIMITS = Limits(
-    wall_s=120.0, memory_bytes=1024 * MIB, disk_bytes=128 * MIB, artefact_bytes=120 * MIB, artefacts=1
-)
+BUILD_S = 120.0
+_LIMITS = Limits(memory_bytes=1024 * MIB, disk_bytes=128 * MIB, artefact_bytes=120 * MIB, artefacts=1)
 
 
 def wasm_argv(act: str, file: str) -> list[str]:
@@ -70,15 +70,15 @@ def wasm_mounts() -> list[Mount]:
     ]
 
 
-def module_build(content: bytes, cancelled: threading.Event) -> Path:
-    """The compiled form of a module, made when it is not there yet.
+def module_build(content: bytes, cancelled: threading.Event, seconds: float = BUILD_S) -> Path:
+    """The compiled form of a module, made when it is not there yet, in so many seconds at most.
 
     Raises ToolHubError PACKAGE_REFUSED for what is no module, SANDBOX_UNAVAILABLE, CANCELLED.
     """
     file: Path = settings.DATA / MODULES / module_name(hashlib.sha256(content).hexdigest())
     if not file.is_file():
         file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        _put(file, _compiled(content, cancelled))
+        _put(file, _compiled(content, cancelled, min(seconds, BUILD_S)))
     return file
 
 
@@ -87,7 +87,7 @@ def module_name(digest: str) -> str:
     return hashlib.sha256(_kind() + b"\n" + bytes.fromhex(digest)).hexdigest()
 
 
-def _compiled(content: bytes, cancelled: threading.Event) -> bytes:
+def _compiled(content: bytes, cancelled: threading.Event, seconds: float) -> bytes:
     level = level_choose(Level.CONFINED)
     with tempfile.TemporaryDirectory(dir=settings.DATA / MODULES) as folder:
         os.chmod(folder, 0o755)  # noqa: S103 - the sandbox's user has to reach it
@@ -99,7 +99,7 @@ def _compiled(content: bytes, cancelled: threading.Event) -> bytes:
             level=level,
             mounts=(*wasm_mounts(), Mount(str(source), SOURCE)),
             environment={"LANG": "C.UTF-8"},
-            limits=_LIMITS,
+            limits=dataclasses.replace(_LIMITS, wall_s=max(0.001, seconds)),
         )
         done = sandbox_run(launch, cancelled, proc=probe(level).proc)
     if done.how == "cancelled":

@@ -65,16 +65,25 @@ def test_a_supervisor_that_dies_before_it_answers_is_replaced(stand_in: Callable
 def test_one_that_hangs_is_waited_for_only_so_long_and_ended(
     stand_in: Callable[..., Sleeper], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nursery, "ANSWER_S", 0.1)
+    """Its order goes to another, of a new nursery; and where that hangs, too, nothing was run."""
+    monkeypatch.setattr(nursery, "ANSWER_S", 2.0)
     kept: list[list[int]] = []
     process = stand_in(kept.append)
+    nursery.Supervisor(b"an order").close()
+    assert process.poll() is not None
+    assert len(kept) == 1
+    with pytest.raises(BrokenPipeError):
+        os.write(kept[0][0], STARTED.pack(os.getpid()))
+    monkeypatch.setattr(nursery, "ANSWER_S", 0.1)
+    nursery._end()
+    stand_in(kept.append)
+    open_ = nursery._open
+    monkeypatch.setattr(nursery, "_open", lambda: stand_in(kept.append) and nursery._nursery[-1][0])
     with pytest.raises(ToolHubError) as refused:
         nursery.Supervisor(b"an order")
     assert (refused.value.code, refused.value.retryable) == ("SANDBOX_UNAVAILABLE", True)
-    assert process.poll() is not None
-    # The next one comes from another nursery.
-    monkeypatch.undo()
-    nursery.Supervisor(b"an order").close()
+    assert len(kept) == 3
+    monkeypatch.setattr(nursery, "_open", open_)
     for each in (one for given in kept for one in given):
         os.close(each)
 
