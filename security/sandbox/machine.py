@@ -40,10 +40,13 @@ def program_of(level: Level) -> bytes:
         return b""
     if level is Level.ISOLATED:
         # Within its own network namespace a tool may talk to itself.
-        return filter_build(families=(AF_UNIX, AF_INET, AF_INET6), signals=True, truncate=True)
+        return filter_build(families=(AF_UNIX, AF_INET, AF_INET6), signals=True, truncate=True, alone=True)
     version = landlock.landlock_version()
     return filter_build(
-        families=(), signals=version >= landlock.SCOPE_SINCE, truncate=version >= landlock.TRUNCATE_SINCE
+        families=(),
+        signals=version >= landlock.SCOPE_SINCE,
+        truncate=version >= landlock.TRUNCATE_SINCE,
+        alone=False,
     )
 
 

@@ -97,6 +97,9 @@ class World:
     secret: str
     mark: str = field(default_factory=lambda: "mark-" + secrets.token_hex(8))
     outside: list[str] = field(default_factory=list)
+    grams: list[socket.socket] = field(default_factory=list)
+    heard: list[str] = field(default_factory=list)
+    written: float = 0.0
 
     def as_json(self, abstract: str) -> str:
         """What the program is told."""
@@ -115,9 +118,19 @@ class World:
             }
         )
 
+    def hear(self) -> None:
+        """Keeps what came to the sockets with names."""
+        for each in self.grams:
+            each.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                self.heard.append(f"a datagram {each.recv(64)!r} by name")
+
     def seen(self) -> list[str]:
         """What happened outside."""
-        found = [path for path in self.outside if Path(path).exists()]
+        found = [path for path in self.outside if Path(path).exists()] + self.heard
+        settings = (self.root / "hub" / "settings").stat()
+        if (settings.st_mode & 0o777, settings.st_mtime) != (0o666, self.written):
+            found.append("the hub's file has another mode or time")
         with contextlib.suppress(BlockingIOError):
             found.append(f"a datagram {self.udp.recv(64)!r}")
         if self.victim.poll() is not None:
@@ -154,6 +167,7 @@ def world() -> Iterator[World]:
             secret = "s3cr3t-" + secrets.token_hex(8)
             command = [sys.executable, "-c", "import time; time.sleep(600)", "the-victim"]
             made = World(root, tcp, udp, subprocess.Popen(command, env={"SECRET": secret}), secret)
+            made.written = (root / "hub" / "settings").stat().st_mtime
             made.outside = [str(root / "hub" / "new"), str(root / "other" / "new"), str(root / "new")]
             try:
                 yield made

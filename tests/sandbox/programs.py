@@ -127,6 +127,20 @@ def follow_links(world: World) -> None:
     tried(link=by_link, name=by_name)
 
 
+def change_modes(world: World) -> None:
+    """What may be done to a file without opening it."""
+    target = f"{world['hub']}/settings"
+    with contextlib.suppress(OSError):
+        os.chmod(target, 0o606)
+    with contextlib.suppress(OSError):
+        os.utime(target, (1, 1))
+    print("held", flush=True)
+
+
+def watch_files(world: World) -> None:
+    tried(watched=lambda: LIBC.inotify_add_watch(LIBC.inotify_init(), world["hub"].encode(), 0xFFF) >= 0)
+
+
 # --- network ---
 
 
@@ -152,6 +166,15 @@ def connect_unix(world: World) -> None:
 
 def connect_abstract(world: World) -> None:
     tried(name=lambda: connected(socket.AF_UNIX, "\0" + world["abstract"]))
+
+
+def datagrams_of_a_pair(world: World) -> None:
+    """A pair needs no name, and sends to any."""
+    for name in (world["unix"] + ".gram", "\0" + world["abstract"] + ".gram"):
+        with contextlib.suppress(OSError):
+            one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+            one.sendto(b"was here", name)
+    print("held", flush=True)
 
 
 def odd_sockets(world: World) -> None:
@@ -190,6 +213,36 @@ def kill_another(world: World) -> None:
     with contextlib.suppress(OSError):
         os.kill(world["victim"], signal.SIGKILL)
     print("held", flush=True)
+
+
+def signal_another_by_a_file(world: World) -> None:
+    """Who owns a file is sent what signal it says when something comes."""
+    with contextlib.suppress(OSError):
+        out, into = os.pipe()
+        fcntl.fcntl(out, 8, world["victim"])  # F_SETOWN
+        fcntl.fcntl(out, 10, signal.SIGKILL)  # F_SETSIG
+        fcntl.fcntl(out, fcntl.F_SETFL, os.O_ASYNC)
+        os.write(into, b"x")
+    print("held", flush=True)
+
+
+def limit_another(world: World) -> None:
+    victim = world["victim"]
+
+    def slower() -> bool:
+        os.setpriority(os.PRIO_PROCESS, victim, 19)
+        return True
+
+    def tied() -> bool:
+        os.sched_setaffinity(victim, {0})
+        return True
+
+    tried(
+        limits=lambda: resource.prlimit(victim, resource.RLIMIT_NOFILE, (64, 64)),
+        slower=slower,
+        tied=tied,
+        later=lambda: LIBC.syscall(251 if os.uname().machine == "x86_64" else 30, 1, victim, 3 << 13) == 0,
+    )
 
 
 def read_environments(world: World) -> None:
@@ -400,6 +453,100 @@ def page_tables(world: World) -> None:
         print("escaped 2 GiB", flush=True)
         return
     print("held", flush=True)
+
+
+def many_mappings(world: World) -> None:
+    """Each of them is as small as can be, and none has a page."""
+    LIBC.mmap.restype, LIBC.mmap.argtypes = (
+        ctypes.c_void_p,
+        [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long],
+    )
+    LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    count = 32_000
+    begin = LIBC.mmap(None, count * 8192, 1, 0x4022, -1, 0)
+    for number in range(count):
+        if LIBC.mprotect(begin + number * 8192, 4096, 0) != 0:
+            break
+    made = 1
+    with contextlib.suppress(OSError):
+        while made < 60:
+            if os.fork() == 0:
+                time.sleep(8)
+                os._exit(0)
+            made += 1
+    time.sleep(2)
+    print(f"escaped {made} times {2 * count} mappings", flush=True)
+
+
+def file_locks(world: World) -> None:
+    """A lock on every second byte of many files."""
+    count = 0
+    with contextlib.suppress(OSError):
+        for number in range(4):
+            if os.fork() == 0:
+                for name in range(150):
+                    file = os.open(f"locked-{number}-{name}", os.O_CREAT | os.O_RDWR)
+                    for at in range(4000, 0, -1):
+                        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at * 2)
+                time.sleep(3)
+                os._exit(0)
+            count += 1
+        for _ in range(count):
+            os.wait()
+    print("held", flush=True)
+
+
+def slow_to_look_at(world: World) -> None:
+    """As much as it may have, so that whoever counts it is busy."""
+    for number in range(1_900):
+        os.close(os.open(f"file-{number}", os.O_CREAT | os.O_WRONLY))
+    with contextlib.suppress(OSError):
+        while True:
+            os.open("file-0", os.O_RDONLY)
+    with contextlib.suppress(RuntimeError):
+        for _ in range(58):
+            threading.Thread(target=time.sleep, args=(60,)).start()
+    time.sleep(60)
+
+
+def terminal_buffers(world: World) -> None:
+    def pair() -> Any:
+        return os.openpty()
+
+    _buffers(pair)
+
+
+def sockets_in_flight(world: World) -> None:
+    """Full ones, that no process has: they wait within another to be taken."""
+    given, taken = os.pipe()
+    for _ in range(8):
+        if os.fork() == 0:
+            os.write(taken, struct.pack("q", _flown()))
+            time.sleep(4)
+            os._exit(0)
+    os.close(taken)
+    total = 0
+    while block := os.read(given, 8):
+        total += struct.unpack("q", block)[0]
+    print(f"escaped {total}" if total > 256 * MIB else "held", flush=True)
+
+
+def _flown() -> int:
+    filled, carriers = 0, []
+    with contextlib.suppress(OSError):
+        while True:
+            carriers.append(socket.socketpair())
+            for _ in range(40):
+                one, other = socket.socketpair()
+                with one, other:
+                    one.setblocking(False)
+                    more = 0
+                    with contextlib.suppress(BlockingIOError):
+                        while True:
+                            more += one.send(b"x" * 65536)
+                    socket.send_fds(carriers[-1][0], [b"x"], [other.fileno()])
+                    filled += more
+    return filled
 
 
 def _buffers(pair: Callable[[], Any]) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from security.sandbox.seccomp import AF_INET, AF_UNIX, ALLOW, ERRNO, KILL_PROCESS, filter_build
-from security.sandbox.syscalls import NUMBERS, machine
+from security.sandbox.syscalls import MARKS, MODES, NUMBERS, TIMES, machine
 
 MACHINES = pytest.mark.parametrize("name", sorted(NUMBERS))
 
@@ -31,7 +31,7 @@ def answer(program: bytes, audit: int, call: int, *arguments: int) -> int:
 
 
 def built(name: str, **members: object) -> bytes:
-    given = {"families": (AF_UNIX, AF_INET), "signals": True, "truncate": True, **members}
+    given = {"families": (AF_UNIX, AF_INET), "signals": True, "truncate": True, "alone": True, **members}
     return filter_build(**given, on=machine(name))  # type: ignore[arg-type]
 
 
@@ -68,6 +68,44 @@ def test_what_landlock_does_not_hold_is_refused_by_the_filter(name: str) -> None
     for call in ("kill", "tgkill", "pidfd_send_signal", "truncate"):
         assert answer(program, on.audit, on.numbers[call]) == ERRNO | errno.EPERM
     assert answer(program, on.audit, on.numbers["socket"], AF_UNIX) == ERRNO | errno.EACCES
+
+
+@MACHINES
+def test_without_namespaces_others_are_not_reached_by_number_or_name(name: str) -> None:
+    on = machine(name)
+    held, alone = built(name, families=(), alone=False), built(name)
+    refused, quiet = ERRNO | errno.EPERM, ERRNO
+    # By hand: a call, its arguments, and what it gets.
+    rows: list[tuple[str, tuple[int, ...], int]] = [
+        ("prlimit64", (0, 7), ALLOW),
+        ("prlimit64", (4711, 7), refused),
+        ("sched_setaffinity", (0,), ALLOW),
+        ("sched_setaffinity", (4711,), refused),
+        ("sched_setattr", (1,), refused),
+        ("setpriority", (0, 0), ALLOW),
+        ("setpriority", (0, 4711), refused),
+        ("setpriority", (2, 0), refused),
+        ("ioprio_set", (1, 0), ALLOW),
+        ("ioprio_set", (3, 0), refused),
+        ("fcntl", (3, 2), ALLOW),
+        ("fcntl", (3, 8), refused),
+        ("fcntl", (3, 10), refused),
+        ("fcntl", (3, 15), refused),
+        ("ioctl", (3, 0x8901), refused),
+        ("ioctl", (3, 0x5401), ALLOW),
+        ("ioctl", (3, 0x5412), refused),
+        ("socketpair", (AF_UNIX, 1 | 0x80000), ALLOW),
+        ("socketpair", (AF_UNIX, 5), ALLOW),
+        ("socketpair", (AF_UNIX, 2 | 0x800), ERRNO | errno.EACCES),
+        ("socketpair", (AF_UNIX, 3), ERRNO | errno.EACCES),
+        ("inotify_add_watch", (3,), ERRNO | errno.EACCES),
+        *((call, (), quiet) for call in (*MODES, *TIMES) if call in on.numbers),
+        *((call, (), ERRNO | errno.EOPNOTSUPP) for call in MARKS),
+    ]
+    for call, arguments, expected in rows:
+        assert answer(held, on.audit, on.numbers[call], *arguments) == expected, (call, arguments)
+        if call != "ioctl":
+            assert answer(alone, on.audit, on.numbers[call], *arguments) == ALLOW, call
 
 
 def test_an_unknown_machine_has_no_filter() -> None:

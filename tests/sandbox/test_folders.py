@@ -1,6 +1,7 @@
 """Folders that an admin names, and those of sessions: read or written as granted, held to their size."""
 
 import os
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -21,6 +22,10 @@ from registry.models import ToolVersion
 from security.sandbox import probes, remedies
 from security.sandbox.doctor import diagnose
 from security.sandbox.folders import folder_read, session_folder, session_folder_remove, stale_sweep
+from security.sandbox.interpreter import interpreter, interpreter_mounts
+from security.sandbox.launch import Launch, Mount
+from security.sandbox.levels import Level
+from security.sandbox.run import sandbox_run
 from tests.sandbox.packages import publish, tool_of
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.django_db]
@@ -170,6 +175,46 @@ def test_a_sessions_folder_is_held_to_its_size(perform: Perform, settings: Any) 
     assert (done.error["code"], done.error["details"]["resource"]) == ("RESOURCE_EXCEEDED", "folder")
     session_end(by=SYSTEM, place=Place(1, "s"))
     assert data(perform({"folder": "session", "name": "b", "text": "x"}, **granted)) == ["b"]
+
+
+NAMELESS = """
+import os, sys, time
+folder = sys.argv[1]
+held = []
+for number in range(4):
+    held.append(os.open(f"{folder}/file", os.O_CREAT | os.O_RDWR))
+    os.unlink(f"{folder}/file")
+    os.write(held[-1], b"x" * (1 << 20))
+time.sleep(20)
+"""
+LINKED = """
+import os, sys
+folder = sys.argv[1]
+open(f"{folder}/hole", "wb").truncate(1 << 24)
+open(f"{folder}/one", "wb").write(b"x" * 300_000)
+os.symlink("/usr", f"{folder}/link")
+os.symlink(f"{folder}", f"{folder}/itself")
+"""
+
+
+@pytest.mark.parametrize("level", [Level.ISOLATED, Level.CONFINED])
+@pytest.mark.parametrize(("code", "how"), [(NAMELESS, "folder"), (LINKED, "exited")])
+def test_of_a_kept_folder_all_that_takes_room_is_counted(
+    db: None, tmp_path: Path, level: Level, code: str, how: str
+) -> None:
+    """Files without a name are; holes, and what links lead to, are not."""
+    for each in (tmp_path, *list(tmp_path.parents)[:2]):
+        each.chmod(0o755)
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    kept.chmod(0o777)
+    launch = Launch(
+        argv=[interpreter(), "-I", "-S", "-c", code, "/kept"],
+        level=level,
+        mounts=[*interpreter_mounts(), Mount(str(kept), "/kept", writable=True, most_bytes=1 << 20)],
+    )
+    done = sandbox_run(launch, threading.Event())
+    assert done.how == how, done
 
 
 def test_stale_folders_are_swept(db: None) -> None:

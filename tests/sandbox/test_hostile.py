@@ -1,5 +1,6 @@
 """Every hostile program at every level has its verdict, and docs/sandbox.md says the same."""
 
+import contextlib
 import os
 import socket
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ _QUICK: dict[str, dict[str, Any]] = {
     "processor": {"cpu_ms": 300},
     "processors": {"cpu_ms": 300},
     "sleep_on": {"wall_s": 0.5},
+    "slow_to_look_at": {"wall_s": 1.0},
     "deaf": {"wall_s": 0.5},
     "stop_itself": {"wall_s": 0.5},
 }
@@ -38,13 +40,20 @@ START = "import runpy, sys; runpy.run_path(sys.argv.pop(1), run_name='__main__')
 @contextmanager
 def listening(world: World, abstract: str) -> Iterator[None]:
     """Sockets of the machine that answer whoever reaches them, by a path and by an abstract name."""
-    with socket.socket(socket.AF_UNIX) as path, socket.socket(socket.AF_UNIX) as name:
-        path.bind(str(world.root / "unix.sock"))
-        os.chmod(world.root / "unix.sock", 0o777)
-        name.bind("\0" + abstract)
-        for each in (path, name):
-            each.listen(4)
+    where = str(world.root / "unix.sock")
+    with contextlib.ExitStack() as stack:
+        for kind, more in ((socket.SOCK_STREAM, ""), (socket.SOCK_DGRAM, ".gram")):
+            path, name = (stack.enter_context(socket.socket(socket.AF_UNIX, kind)) for _ in range(2))
+            path.bind(where + more)
+            os.chmod(where + more, 0o777)
+            name.bind("\0" + abstract + more)
+            if kind == socket.SOCK_STREAM:
+                path.listen(4)
+                name.listen(4)
+            else:
+                world.grams = [path, name]
         yield
+        world.hear()
 
 
 @pytest.mark.parametrize(("name", "level"), _TRIES)

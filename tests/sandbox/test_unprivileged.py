@@ -25,6 +25,11 @@ PROGRAMS = (
     "connect_abstract",
     "trace_another",
     "kill_another",
+    "signal_another_by_a_file",
+    "limit_another",
+    "change_modes",
+    "watch_files",
+    "datagrams_of_a_pair",
     "read_environments",
     "privileges",
     "namespaces",
@@ -35,6 +40,8 @@ PROGRAMS = (
     "page_tables",
     "socket_buffers",
     "connection_buffers",
+    "many_mappings",
+    "slow_to_look_at",
 )
 LEVELS = ("isolated", "confined", "isolated forked")
 PROBES = """

@@ -1,22 +1,49 @@
-"""What the kernel keeps for a tool's processes, which is no memory of theirs: page tables, full sockets.
+"""What the kernel keeps for a tool's processes, which is no memory of theirs: tables, full sockets, locks.
 
 Only a control group bounds these by itself.
 """
 
-from security.sandbox.supervisor.tree import content_of, threads
+from security.sandbox.supervisor.tree import content_of, is_ending, threads
 
 # So many sockets are free; for each further one counts what may wait in it.
 FREE = 32
 # Beside the bytes that wait in it a packet takes room of its own.
 _OVERHEAD = 2
+# So many mappings of a process are free; each further one takes so many bytes. Of more than this much text
+# about them it is not read how many they are: then they are taken for the most that a process may have.
+_MAPPINGS, _MAPPING, _TEXT_MOST, _MAPPINGS_MOST = 2_000, 256, 1 << 20, 65_530
+# So many locks of files are free. A further one counts as much more than it takes: to look at many is slow.
+_LOCKS, _LOCK = 1_000, 1 << 16
 
 
 def tables_of(pid: int) -> int:
-    """Bytes of a process's page tables."""
+    """Bytes of a process's page tables, and of its memory that is on disk for want of room."""
     text = content_of(f"/proc/{pid}/status")
     if b"\nVmPTE:" not in text:  # the first thread may have ended, and with it what is told here
         text = next((more for at in threads(pid) if b"\nVmPTE:" in (more := content_of(f"{at}/status"))), b"")
-    return int(text.partition(b"\nVmPTE:")[2].split()[0]) * 1024 if text else 0
+    return 1024 * sum(_number(text, name) for name in (b"\nVmPTE:", b"\nVmSwap:"))
+
+
+def mappings_of(pid: int) -> int:
+    """Bytes that the kernel keeps about what a process has mapped, from many on."""
+    text = content_of(f"/proc/{pid}/maps", _TEXT_MOST)
+    if not text:  # the first thread may have ended, and with it what is told here
+        text = next(filter(None, (content_of(f"{at}/maps", _TEXT_MOST) for at in threads(pid))), b"")
+    if not text and is_ending(f"/proc/{pid}"):
+        return 0
+    # One that hides them is taken for one that has the most.
+    count = text.count(b"\n") if 0 < len(text) < _TEXT_MOST else _MAPPINGS_MOST
+    return max(0, count - _MAPPINGS) * _MAPPING
+
+
+def locks_bytes(pids: "list[int]") -> int:
+    """What locks of files count that these processes have, and those that no process has by itself."""
+    text = content_of("/proc/locks", _TEXT_MOST)
+    if text.count(b"\n") <= _LOCKS:
+        return 0
+    owners = {b"-1", *(b"%d" % pid for pid in pids)}
+    rows = (line.split()[-4:-3] for line in text.splitlines())
+    return max(0, sum(row[0] in owners for row in rows if row) - _LOCKS) * _LOCK
 
 
 def sockets_bytes(count: int) -> int:

@@ -37,8 +37,15 @@ class Tool:
 
     def stdin_close(self) -> None:
         """Its input is at its end."""
-        os.close(self.stdin)
-        self.stdin = -1
+        self.given(self.stdin)
+
+    def given(self, descriptor: int) -> None:
+        """What goes in by one of our ends is at its end."""
+        os.close(descriptor)
+        if descriptor == self.stdin:
+            self.stdin = -1
+        else:
+            self.secrets = -1
 
     def processes(self) -> list[int]:
         """All that came of it and are there now. Of its own world it sees all, and nobody else."""

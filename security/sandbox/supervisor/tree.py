@@ -95,13 +95,13 @@ def youngest(top: int) -> int:
 
 
 def share_of(pid: int) -> int:
-    """A process's proportional share of memory (Pss) in bytes; all that it holds where it hides the share."""
+    """A process's proportional share of memory (Pss) in bytes, also on disk; all of it where that hides."""
     text = content_of(f"/proc/{pid}/smaps_rollup")
     if not text:  # the first thread may have ended, and with it what is told here
         text = next(filter(None, (content_of(f"{place}/smaps_rollup") for place in threads(pid))), b"")
-    for line in text.splitlines():
-        if line.startswith(b"Pss:"):
-            return int(line.split()[1]) * 1024
+    found = [int(line.split()[1]) for line in text.splitlines() if line.startswith((b"Pss:", b"SwapPss:"))]
+    if found:
+        return sum(found) * 1024
     one = entry(pid)
     return one.resident if one else 0
 
@@ -118,15 +118,22 @@ def count_of_user(user: int) -> int:
     return total
 
 
-def content_of(path: str) -> bytes:
-    """Without a file object, which asks the kernel five things more: these are read again and again."""
+def content_of(path: str, most: int = 1 << 30) -> bytes:
+    """At least `most` bytes of it, if it has them, and not much more.
+
+    Without a file object, which asks the kernel five things more: these are read again and again.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return b""
     try:
         # The kernel gives such a file a page at a time.
-        return b"".join(iter(lambda: os.read(descriptor, _BLOCK), b""))
+        parts = []
+        while most > 0 and (part := os.read(descriptor, _BLOCK)):
+            parts.append(part)
+            most -= len(part)
+        return b"".join(parts)
     except OSError:
         return b""
     finally:

@@ -9,9 +9,13 @@ from security.sandbox.supervisor.start import Tool
 
 # With more processes than this their memory is first added up the cheap way.
 _EXACT = 16
+# Of so many processes it is seen at each look what they have mapped; the next time of the next ones.
+_MAPPED = 8
+# Memory that grows by so many parts of its bound between two looks may pass it before the next.
+_GROWS = 8
 _DEPTH = 64
-# A folder with more files than this counts as too large.
-_KEPT_FILES = 100_000
+# A folder with more files than this counts as too large: each look goes through them.
+_KEPT_FILES = 10_000
 # Counted for a folder that cannot be looked into: above any bound.
 HIDDEN = 1 << 50
 
@@ -26,8 +30,13 @@ class Usage:
         self._tool, self._limits = tool, limits
         self.memory = self.disk = self.group = 0
         self._cpu_s = self._before_s = 0.0
+        self._now = 0
         # As they were seen when the disk was looked at; where a tool has a network of its own, that tells.
         self._sockets = 0
+        # What the kernel keeps for the mappings of each process, as it was last seen.
+        self._mapped: dict[int, int] = {}
+        # Whether its memory grew so much since the look before that the next one is urgent.
+        self.is_growing = False
 
     @property
     def cpu_ms(self) -> float:
@@ -44,12 +53,13 @@ class Usage:
         pids = self._tool.processes()
         entries = _entries(pids)
         self._count_cpu(entries)
-        if self._memory(pids, sum(each.resident for each in entries)) > self._limits["memory_bytes"]:
+        over, before = self.look_disk(pids), self._now
+        self._now = self._memory(pids, sum(each.resident for each in entries))
+        self.is_growing = self._now - before > self._limits["memory_bytes"] // _GROWS
+        if self._now > self._limits["memory_bytes"]:
             return "memory"
         cpu = self._limits.get("cpu_ms")
-        if cpu and self.cpu_ms > cpu:
-            return "cpu"
-        return self.look_disk(pids)
+        return "cpu" if cpu and self.cpu_ms > cpu else over
 
     def _count_cpu(self, entries: list[tree.Entry]) -> None:
         used = self._tool.reaped_s() + sum(each.cpu_s for each in entries)
@@ -59,18 +69,29 @@ class Usage:
     def _memory(self, pids: list[int], resident: int) -> int:
         first = self._tool.first
         beside = kernel.network_bytes(first) if first else kernel.sockets_bytes(self._sockets)
-        beside += sum(map(kernel.tables_of, pids))
+        beside += sum(map(kernel.tables_of, pids)) + self._mappings(pids) + kernel.locks_bytes(pids)
         now = resident + beside
         if now > self._limits["memory_bytes"] or len(pids) <= _EXACT:
             now = sum(map(tree.share_of, pids)) + beside
         self.memory = max(self.memory, now)
         return now
 
+    def _mappings(self, pids: list[int]) -> int:
+        there = set(pids)
+        known = {pid: used for pid, used in self._mapped.items() if pid in there}
+        # Those that were not seen come first, then those that were seen longest ago.
+        for pid in [*(there - known.keys()), *known][:_MAPPED]:
+            known.pop(pid, None)
+            known[pid] = kernel.mappings_of(pid)
+        self._mapped = known
+        return sum(known.values())
+
     def look_disk(self, pids: list[int]) -> str | None:
         """Looks at folders and at open files without a name; "disk" or "folder" if it is too much."""
         for kept, most in self._tool.kept:
             used, files = _used_beneath(kept, _KEPT_FILES)
-            if used > most or files > _KEPT_FILES:
+            nameless, _ = _open_of(pids, os.fstat(kept).st_dev)
+            if used + nameless > most or files > _KEPT_FILES:
                 return "folder"
         if self._tool.work < 0:
             return None

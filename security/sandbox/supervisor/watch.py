@@ -13,6 +13,9 @@ from security.sandbox.supervisor.usage import Usage
 
 # So often the bounds are looked at, in seconds; the first time sooner, for tools that are quick.
 LOOK_S, FIRST_S = 0.05, 0.02
+# Sooner again where memory grows quickly; but what a look takes passes before the next, so that the pipes and
+# the clock are served however much there is to be looked at.
+SOON_S = 0.01
 # The same while the program waits for its input, and how long and with how much processor time it may.
 PARKED_LOOK_S, PARKED_S, PARKED_CPU_MS = 0.25, 300.0, 10_000
 # How long a tool may take to end by itself, in seconds: when it is cancelled, when its time is over, and when
@@ -33,7 +36,8 @@ class Watch:
     def __init__(self, order: Order, tool: Tool, channel: Channel) -> None:
         self._order, self._tool, self._channel = order, tool, channel
         self._usage = Usage(tool, order.limits)
-        self._stdin = memoryview(b"")
+        # What is still to be written, by descriptor.
+        self._given: dict[int, memoryview] = {}
         self._files: list[tuple[str, bytes]] = []
         self.report: dict[str, object] = {}
         self._parked, self._leaving = True, False
@@ -49,7 +53,6 @@ class Watch:
         for descriptor in (tool.stdout, tool.stderr):
             os.set_blocking(descriptor, False)
             self._poll.register(descriptor, select.POLLIN)
-        os.set_blocking(tool.stdin, False)
         self._poll.register(tool.pidfd, select.POLLIN)
         self._poll.register(channel.given, select.POLLIN)
 
@@ -62,15 +65,11 @@ class Watch:
     def _watch(self) -> tuple[dict[str, object], bytes]:
         while self._how is None:
             now = time.monotonic()
-            if now >= self._look:
-                self._look = now + (PARKED_LOOK_S if self._parked else LOOK_S)
-                self._how = self._usage.look()
-                self._show()
-                if self._parked and self._usage.cpu_ms > PARKED_CPU_MS:
-                    self._how = "cpu"
-                continue
             if now >= self._ends:
                 self._time_over(now)
+                continue
+            if now >= self._look:
+                self._look_now(now)
                 continue
             if self._channel.waits:
                 self._poll.register(self._channel.taken, select.POLLOUT)
@@ -85,6 +84,15 @@ class Watch:
             if over:
                 break
         return self._end()
+
+    def _look_now(self, began: float) -> None:
+        self._how = self._usage.look()
+        self._show()
+        if self._parked and self._usage.cpu_ms > PARKED_CPU_MS:
+            self._how = "cpu"
+        usual = PARKED_LOOK_S if self._parked else SOON_S if self._usage.is_growing else LOOK_S
+        now = time.monotonic()
+        self._look = max(began + usual, now + (now - began))
 
     def _time_over(self, now: float) -> None:
         """The first time the tool is asked to stop; the second time it is over."""
@@ -111,8 +119,8 @@ class Watch:
 
     def _serve(self, ready: set[int]) -> None:
         tool = self._tool
-        if tool.stdin in ready:
-            self._feed()
+        for descriptor in self._given.keys() & ready:
+            self._feed(descriptor)
         if tool.stdout in self._open & ready:
             self._take_output()
         if tool.stderr in self._open & ready:
@@ -137,39 +145,35 @@ class Watch:
         given, secrets = (read_whole(self._channel.given, length) for length in lengths)
         if self._leaving or select.select([self._tool.told], [], [], 0)[0]:
             return  # what holds the program ends next
-        self._stdin = memoryview(given)
         self._parked = False
+        self._give(self._tool.stdin, given)
         if self._tool.secrets >= 0:
-            self._hand_over(secrets)
+            self._give(self._tool.secrets, secrets)
         self._usage.begin()
         self._began = time.monotonic()
         self._ends = self._began + seconds
         self._look = self._began + FIRST_S
-        if self._stdin:
-            self._poll.register(self._tool.stdin, select.POLLOUT)
-        else:
-            self._tool.stdin_close()
 
-    def _hand_over(self, secrets: bytes) -> None:
-        """They fit into a pipe, so nothing is waited for."""
-        try:  # noqa: SIM105 - contextlib would be loaded for this alone
-            os.write(self._tool.secrets, secrets)
-        except BrokenPipeError:
-            pass  # the program closed its end: it wants none
-        os.close(self._tool.secrets)
-        self._tool.secrets = -1
+    def _give(self, descriptor: int, content: bytes) -> None:
+        """Writes it as the program takes it: a pipe may be smaller than usual, and no tool is waited for."""
+        os.set_blocking(descriptor, False)
+        self._poll.register(descriptor, select.POLLOUT)
+        self._given[descriptor] = memoryview(content)
+        self._feed(descriptor)
 
-    def _feed(self) -> None:
+    def _feed(self, descriptor: int) -> None:
+        content = self._given[descriptor]
         try:
-            written = os.write(self._tool.stdin, self._stdin[:_BLOCK])
+            written = os.write(descriptor, content[:_BLOCK]) if content else 0
         except BlockingIOError:
             return
-        except BrokenPipeError:
-            written = len(self._stdin)
-        self._stdin = self._stdin[written:]
-        if not self._stdin:
-            self._poll.unregister(self._tool.stdin)
-            self._tool.stdin_close()
+        except BrokenPipeError:  # the program closed its end: it wants no more
+            written = len(content)
+        self._given[descriptor] = content[written:]
+        if written == len(content):
+            del self._given[descriptor]
+            self._poll.unregister(descriptor)
+            self._tool.given(descriptor)
 
     def _take_output(self) -> None:
         block = self._read(self._tool.stdout)
