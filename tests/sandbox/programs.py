@@ -103,7 +103,7 @@ def write_the_interpreter(world: World) -> None:
 def write_the_root(world: World) -> None:
     def mode(path: str) -> bool:
         os.chmod(path, 0o666)
-        return True
+        return os.stat(path).st_mode & 0o777 == 0o666
 
     tried(
         passwords=lambda: mode("/etc/passwd"),
