@@ -1,7 +1,5 @@
 """`/mcp` and `/mcp/{collection}`: one POST is one message and its answer (Streamable HTTP, no stream)."""
 
-from urllib.parse import urlsplit
-
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -51,7 +49,7 @@ def _origin_check(request: HttpRequest) -> None:
     origin = request.META.get("HTTP_ORIGIN")
     if origin is None or origin in settings.CSRF_TRUSTED_ORIGINS:
         return
-    if urlsplit(origin).netloc != request.get_host():
+    if origin not in {f"{scheme}://{request.get_host()}" for scheme in ("http", "https")}:
         raise ToolHubError(
             "A page of another site may not ask this hub.",
             code="PERMISSION_DENIED",

@@ -76,8 +76,9 @@ def test_who_may_not_ask_gets_a_problem(client: Client, ask: Ask, token_text: st
     assert (bare.status_code, bare["WWW-Authenticate"]) == (401, 'Bearer realm="toolhub"')
     wrong = ask("ping", headers={"Authorization": "Bearer thp_no"})
     assert (wrong.status_code, wrong.json()["error"]["code"]) == (401, "UNAUTHENTICATED")
-    other = ask("ping", headers={"Origin": "https://evil.example"})
-    assert (other.status_code, other.json()["error"]["code"]) == (403, "PERMISSION_DENIED")
+    for origin in ("https://evil.example", "null", "http://[", "http://testserver.evil.example", ""):
+        other = ask("ping", headers={"Origin": origin})
+        assert (other.status_code, other.json()["error"]["code"]) == (403, "PERMISSION_DENIED")
     assert ask("ping", headers={"Origin": "http://testserver"}).status_code == 200
     for method in ("get", "delete", "put"):
         answer = getattr(client, method)("/mcp", headers={"Authorization": f"Bearer {token_text}"})
@@ -136,6 +137,14 @@ def test_a_refused_call_says_why_and_what_to_do(ask: Ask, fx: Package) -> None:
     assert error["details"]["decision"]
     is_error, error = told(ask("tools/call", name="fx_boom"))
     assert (is_error, error["code"]) == (True, Run.objects.get(tool="fx_boom").error["code"])  # type: ignore[index]
+
+
+def test_an_object_comes_whole_as_structure(ask: Ask, ask_modern: Ask, fx: Package) -> None:
+    value = {"none": None, "deep": [{"none": None, "big": 2**53 - 1}], "text": "\u2028é", "": 1.5}
+    for way in (ask, ask_modern):
+        result = way("tools/call", name="fx_echo", arguments={"value": value}).json()["result"]
+        assert result["structuredContent"] == {"result": value}  # its schema admits what is no object
+        assert json.loads(result["content"][0]["text"]) == value
 
 
 def test_what_a_call_says_beside_its_arguments_stands_in_meta(ask: Ask, fx: Package) -> None:
