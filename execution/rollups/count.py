@@ -90,9 +90,8 @@ def _groups(
     """(step, status, bucket, tool, *by, count) of each kind of runs."""
     if not pieces:
         return ()
-    there = Q(*(within(begin, end) for begin, end in _joined(pieces)), _connector=Q.OR)
     rows = (
-        rows.filter(there)
+        rows.filter(within(pieces))
         .order_by()
         .annotate(
             step=_step(pieces),
@@ -101,6 +100,13 @@ def _groups(
         )
     )
     return rows.values_list("step", "status", "number", "named", *by).annotate(n=Count("pk"))
+
+
+def within(pieces: Sequence[Piece]) -> Q:
+    """The condition on runs that were made in the pieces, which follow each other in time."""
+    times = _joined(pieces)
+    parts = [Q(pk__gte=first_id_at(begin), pk__lt=first_id_at(end)) for begin, end in times]
+    return Q(*parts, _connector=Q.OR)
 
 
 def _joined(pieces: Sequence[Piece]) -> list[tuple[datetime, datetime]]:
@@ -112,11 +118,6 @@ def _joined(pieces: Sequence[Piece]) -> list[tuple[datetime, datetime]]:
         else:
             times.append((piece.begin, piece.end))
     return times
-
-
-def within(begin: datetime, end: datetime) -> Q:
-    """The condition on runs that were made from `begin` on and before `end`."""
-    return Q(pk__gte=first_id_at(begin), pk__lt=first_id_at(end))
 
 
 def _step(pieces: Sequence[Piece]) -> Case | Value:

@@ -29,8 +29,10 @@ def rollups_keep() -> int:
     For half a second, or one; returns how many. What is older than eight days goes.
     """
     now, ends = timezone.now(), time.monotonic() + TURN_S
-    RollupPart.objects.filter(rollup__lt=now - KEPT).delete()
-    Rollup.objects.filter(begins_at__lt=now - KEPT).delete()
+    old = Rollup.objects.filter(begins_at__lt=now - KEPT)
+    if old.exists():
+        RollupPart.objects.filter(rollup__in=old).delete()
+        old.delete()
     made = 0
     for begin in _wanting(now):
         rollup_write(begin)
@@ -97,11 +99,14 @@ def reopened(opens: Mapping[datetime, int]) -> set[datetime]:
     An outcome is final and no run comes into a half-hour that is over, so that the numbers only fall: where
     they are the same in all, they are in each. One query, or two; none where nothing was open.
     """
-    opens = {at: count for at, count in opens.items() if count}
-    if not opens:
+    if not any(opens.values()):
         return set()
     still = Run.objects.filter(status__in=STATUS_GROUPS["open"]).order_by()
-    if still.filter(within(min(opens), max(opens) + HALF_HOUR)).count() == sum(opens.values()):
+    # Of just these half-hours: one between them that is not among them has open runs of its own.
+    if still.filter(within([Piece(at, at + HALF_HOUR) for at in sorted(opens)])).count() == sum(
+        opens.values()
+    ):
         return set()
-    now = counts_read([still.filter(within(at, at + HALF_HOUR)) for at in opens])
-    return {at for (at, before), count in zip(opens.items(), now, strict=True) if count != before}
+    had = {at: count for at, count in opens.items() if count}
+    now = counts_read([still.filter(within([Piece(at, at + HALF_HOUR)])) for at in had])
+    return {at for (at, before), count in zip(had.items(), now, strict=True) if count != before}

@@ -206,6 +206,17 @@ def test_what_is_read_comes_from_rollups_while_they_hold(world: World) -> None:
     assert seen(world.admin) > 20_000  # owners are no matter to who sees all
 
 
+def test_an_open_run_elsewhere_does_not_stand_in_for_one_that_has_ended(admin: User, make: Make) -> None:
+    """The numbers of open runs agree in sum, and not in each."""
+    hours = [NOW - timedelta(hours=back) for back in (5, 4, 3)]
+    first, *_ = (make(at, status=Status.RUNNING) for at in hours)
+    for at in (hours[0], hours[2]):
+        rollup_write(half_hour(at))
+    transition(Run.objects.filter(pk=first.pk), source=Status.RUNNING, target=Status.FAILED, who="finish")
+    steps = [Piece(NOW - timedelta(hours=24), NOW)]
+    assert figures_read(admin, steps, "tools")[0].unsuccessful == 1
+
+
 def test_the_steward_makes_what_is_missing_and_what_is_old(
     admin: User, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
