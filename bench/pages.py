@@ -18,10 +18,11 @@ from django.test.utils import CaptureQueriesContext, override_settings
 
 from audit.models import Event
 from execution.memory.models import Session
-from execution.models import Run
+from execution.models import Approval, Run
+from registry.collections.models import Collection
 from registry.models import Package, Tool
 from security.models import Persona
-from security.policy.models import Limit, Restriction
+from security.policy.models import Capability, Limit, Restriction
 from security.sharing.teams import teams
 
 BUDGET_MS, BUDGET_QUERIES, BUDGET_BYTES = 150.0, 15, 100_000
@@ -67,6 +68,8 @@ def addresses() -> list[str]:
 
     tool, persona, package, run, event = map(middle, (Tool, Persona, Package, Run, Event))
     team, session, limit = map(middle, (teams(), Session.objects, Limit.objects))
+    collection, capability, approval = map(middle, (Collection, Capability, Approval))
+    large = Collection.objects.earliest("pk")
     restriction, unknown = (
         middle(Restriction.objects),
         Run.objects.filter(status="outcome_unknown").latest("pk"),
@@ -95,6 +98,14 @@ def addresses() -> list[str]:
         "/packages/",
         "/packages/?q=kit-00",
         f"/packages/{package.name}/",
+        "/collections/",
+        "/collections/?q=weather",
+        "/collections/new/",
+        f"/collections/{collection.name}/",
+        f"/collections/{collection.name}/delete/",
+        f"/collections/{collection.name}/addable/?tools=invoice",
+        f"/collections/{large.name}/",
+        f"/sharing/collection/{collection.name}/",
         "/personas/",
         "/personas/?q=team-w",
         f"/personas/{persona.name}/",
@@ -125,6 +136,7 @@ def addresses() -> list[str]:
         f"/audit/?subject_kind=tool&subject_id={tool.name}",
         f"/audit/{event.pk}/",
         "/approvals/",
+        f"/approvals/{approval.pk}/",
         "/policy/",
         f"/policy/?q={tool.name[5:12]}",
         "/policy/new/",
@@ -135,7 +147,10 @@ def addresses() -> list[str]:
         "/policy/tiers/",
         "/policy/flags/",
         "/policy/capabilities/",
+        f"/policy/capabilities/{capability.pk}/",
         "/policy/matrix/",
+        "/policy/pause/",
+        "/policy/tiers/new/",
         "/sessions/",
         "/sessions/?q=session+7",
         f"/sessions/{session.pk}/",

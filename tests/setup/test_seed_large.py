@@ -8,9 +8,12 @@ from audit.ledger import leaf_hash
 from audit.models import Event
 from execution.memory.models import Session
 from execution.models import Run, Status
-from registry.models import Assignment, Tool
+from execution.rollups.models import Rollup, RollupPart
+from registry.collections.models import Collection
+from registry.models import Assignment, CollectionMember, Tool
 from security.models import Persona, User
 from toolhub.management.large_people import EVENTS_EACH, member_name
+from toolhub.management.large_sets import SETS
 
 
 @pytest.mark.services
@@ -22,8 +25,15 @@ def test_the_rows_are_whole_and_their_events_hold() -> None:
         return
     call_command("seed_large", tools=150, runs=400, personas=5)
     assert (Tool.objects.count(), Run.objects.count(), Persona.objects.count()) == (150, 400, 5)
-    assert Assignment.objects.count() == 10
+    assert Assignment.objects.filter(package__isnull=False).count() == 10
+    assert (
+        Collection.objects.count()
+        == SETS
+        == len({row.collection_id for row in CollectionMember.objects.all()})
+    )
     assert all(tool.active.tool_id == tool.pk for tool in Tool.objects.select_related("active"))
+    whole = [row.calls for row in Rollup.objects.all()]
+    assert sum(whole) == sum(part.calls for part in RollupPart.objects.all()) > 0
     kim = User.objects.get(username=member_name(0))
     assert kim.groups.filter(name="team-00").exists()
     assert Session.objects.get(pk=Session.objects.latest("pk").pk).events.count() == EVENTS_EACH

@@ -12,6 +12,7 @@ from django.test import Client
 
 from bench.pages import ADMIN, MEMBER, addresses, line, measure
 from bench.server import free_port, serving
+from execution.rollups.roll import rollups_keep
 from security.models import User
 from toolhub.management.large_people import member_name
 from toolhub.processes.programs import web
@@ -29,6 +30,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, rounds: int, only: str, **options: Any) -> None:
         """Exit 1 when a page is beyond its budget."""
+        while rollups_keep():  # a hub has a steward that does
+            pass
         admin, _ = User.objects.get_or_create(username="page-bench", defaults={"is_superuser": True})
         # Reaches what roles say, less what the other teams own.
         member = User.objects.get(username=member_name(1))

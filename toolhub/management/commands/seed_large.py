@@ -13,9 +13,10 @@ from django.utils import timezone
 from audit.models import Event
 from execution.memory.models import Session
 from execution.models import Run
+from execution.rollups.roll import rollups_keep
 from registry.models import Assignment, Package, Release, Tool, ToolVersion
 from security.models import Persona, User
-from toolhub.management import large_people, large_world
+from toolhub.management import large_people, large_sets, large_world
 from toolhub.management.copying import Value, identities_raise, rows_copy, unwatched
 
 KEYS: dict[str, type[Model]] = {
@@ -60,6 +61,11 @@ class Command(BaseCommand):
             with self._timed(f"{large_people.TEAMS} teams, {large_people.PEOPLE} people, sessions, rules"):
                 large_people.people_make(size, timezone.now())
             identities_raise(*KEYS.values())
+            with self._timed(f"{large_sets.SETS} collections"):
+                large_sets.sets_make(person.pk, timezone.now())
+        with self._timed("half-hours, as a steward counts them"):
+            while rollups_keep():
+                pass
         with self._timed("statistics"), connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
 
