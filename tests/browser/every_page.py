@@ -68,7 +68,7 @@ waiting, unknown = (Run.objects.create(queue="nobody", status=Status.PENDING, **
 here = Run.objects.filter(pk=unknown.pk)
 transition(here, source=Status.PENDING, target=Status.RUNNING, who="claim", attempt=1)
 transition(here, source=Status.RUNNING, target=Status.OUTCOME_UNKNOWN, who="reaper")
-place = Place(demo.pk, "night shift", "loop 1")
+place = Place(demo.pk, "night shift", "plan")
 for scope in ("working", "short-term", "long-term"):
     memory_put(by=actor_of(admin), place=place, scope=scope, key="browser.history", value=[{"url": "https://a.org/" + "x" * 300}])
 with transaction.atomic():
@@ -81,7 +81,7 @@ rule = rule_add(
     by=admin, tool=Tool.objects.get(name="echo"), expression="size(arguments.text) <= 100000",
     message="At most 100,000 characters at once.", pointer="/text",
 )
-child = Run.objects.create(queue="nobody", parent=waiting, root=waiting.pk, depth=1, session="night shift", **like)
+child = Run.objects.create(queue="nobody", status=Status.PENDING, parent=waiting, root=waiting.pk, depth=1, session="night shift", **like)
 answer = {"passed": False, "critical_failed": False, "can_proceed": True, "degraded_mode": True, "results": [
     {"type": "resource", "description": "The printer works.", "critical": False, "passed": False, "reason": "It is down.", "error": None},
     {"type": "custom", "description": "It is day.", "critical": True, "passed": True, "reason": None, "error": None}]}
@@ -118,8 +118,13 @@ until(one, "published")
 package = Package.objects.get(name="careful")
 config_change(by=admin, package=package, changes={"api_key": "hunter2-hunter2"})
 assignment_create(by=admin, persona=demo, package=package)
-asking = CallRequest(arguments={"name": "Ada"})
-asked = submit_on_record(by=admin, persona=demo, tool="careful", request=asking, kind="run.tried")
+asking = CallRequest(arguments={"name": "Ada"}, context={"session_id": "night shift"})
+from django.contrib.auth.models import Group
+sam = User.objects.create_user("sam")
+sam.groups.add(Group.objects.get(name="operator"))
+# One that another person answers for, so that it is the admin's to decide; and one of the admin's own.
+asked = submit_on_record(by=User.objects.get(pk=sam.pk), persona=demo, tool="careful", request=asking, kind="run.tried")
+submit_on_record(by=admin, persona=demo, tool="careful", request=asking, kind="run.tried")
 pattern = pattern_add(by=admin, name="Keys of the billing service", pattern="bill_[0-9a-f]{8}")
 from security.sharing.services import right_give, team_set
 from security.sharing.teams import team_create, team_join
