@@ -89,17 +89,16 @@ class ReviewForm(ConsoleForm):
         help_text="It may then run at the sandbox level process, which holds back mistakes, not malice.",
     )
 
-    def __init__(self, *args: Any, package: str, clashes: Sequence[Mapping[str, Any]], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, clashes: Sequence[Mapping[str, Any]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for bound in (self["activate"], self["reviewed"]):
             bound.field.widget.attrs["class"] = "form-check-input"
         for tool in clashes:
-            holder = "another tool of the package" if tool["clash"] == package else tool["clash"]
             self.fields[f"name_{tool['name']}"] = forms.CharField(
                 label=f"New name of {tool['name']}",
                 max_length=64,
                 initial=tool.get("called", ""),
-                help_text=f"{tool.get('called', tool['name'])} belongs to {holder}.",
+                help_text=f"{tool.get('called', tool['name'])} belongs to {tool['clash']}.",
                 widget=forms.TextInput(attrs={"class": "form-control"}),
             )
 

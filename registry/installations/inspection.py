@@ -4,10 +4,9 @@ from typing import Any
 
 from django.db.models import Q
 
-from core.errors import Denied, ToolHubError
+from core.errors import ToolHubError
 from registry.archives.contents import Contents, digests_of
 from registry.environments import dependencies_of, lock_make
-from registry.installations.four_eyes import INSTALL
 from registry.installations.job import Job
 from registry.installations.tool_report import tool_report
 from registry.installations.verify import contents_of, draft_of, node_lock_of, requirements_of
@@ -16,9 +15,10 @@ from registry.models import Archive, Package, Release, Tool, ToolVersion
 from registry.releases.difference import Change, releases_compare
 from registry.releases.draft import Draft
 from registry.releases.publish import own_check
-from security.sharing.reach import may
-from security.sharing.remedies import who_may_share
+from security.models import User
+from security.sharing.reach import within
 
+SEE_TOOL = "registry.view_tool"
 # Of a package's files and of those that changed, so many stand in the review.
 PATHS_SHOWN = 300
 
@@ -27,7 +27,6 @@ def inspect(job: Job) -> None:
     """Writes the report: tools, warnings, dependencies, size, difference. Raises ToolHubError."""
     contents = contents_of(job)
     draft = draft_of(job, contents)
-    _refuse_others(job, draft.release.package.name)
     _refuse_known(draft)
     called = _names_before(draft.release.package.name)
     manifest = draft.release.manifest
@@ -46,7 +45,7 @@ def inspect(job: Job) -> None:
         "bytes": sum(map(len, contents.values())),
         "tools": [tool_report(one, draft, called) for one in draft.tools],
         "dependencies": dependencies_of(lock),
-        "needs": _needs(manifest),
+        "needs": _needs(manifest, job.installation.person),
         "warnings": [
             {"code": one.code, "pointer": one.pointer, "message": one.message}
             for one in release_warnings(manifest, contents)
@@ -69,16 +68,6 @@ def _files_changed(used: Release | None, contents: Contents) -> list[str]:
     found += [f"- {path}" for path in old.keys() - new.keys()]
     found += [f"~ {path}" for path in new.keys() & old.keys() if new[path] != old[path]]
     return sorted(found, key=lambda line: line[2:])[:PATHS_SHOWN]
-
-
-def _refuse_others(job: Job, name: str) -> None:
-    """A package that a team keeps is changed by those who reach it; of its releases others hear nothing."""
-    person, package = job.installation.person, Package.objects.filter(name=name).first()
-    if person is not None and package is not None and not may(person, INSTALL, package):
-        raise Denied(
-            f"There is a package {name} already, which {person.get_username()} may not change.",
-            suggestions=["Give the package another name.", f"Ask {who_may_share(package)} for the right."],
-        )
 
 
 def _refuse_known(draft: Draft) -> None:
@@ -114,10 +103,14 @@ def _difference(used: Release | None, draft: Draft) -> list[Change]:
     return releases_compare(used.manifest, draft.release.manifest) if used else []
 
 
-def _needs(manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tools that the package asks for: `{tool, range, version}`, the version in use or None."""
+def _needs(manifest: dict[str, Any], person: User | None) -> list[dict[str, Any]]:
+    """The tools that the package asks for: `{tool, range, version}`, the version in use.
+
+    None where no tool is that who asked sees: else any name could be asked for, to hear its version.
+    """
     asked = manifest.get("dependencies", {}).get("tools", {})
     here = Tool.objects.filter(name__in=list(asked), active__isnull=False)
+    here = within(person, here, SEE_TOOL) if person else here
     versions = dict(here.values_list("name", "active__version"))
     return [
         {"tool": name, "range": str(span), "version": versions.get(name)}

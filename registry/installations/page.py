@@ -56,9 +56,7 @@ def page_context(one: Installation, person: User, first: int = 0) -> dict[str, A
 def review_form(one: Installation, data: Any = None) -> ReviewForm:
     """The reviewer's form, with a field for each tool whose name is taken."""
     clashes = [tool for tool in one.report.get("tools", []) if tool["clash"]]
-    return ReviewForm(
-        data, package=one.package, clashes=clashes, initial={"digest": one.digest, "activate": True}
-    )
+    return ReviewForm(data, clashes=clashes, initial={"digest": one.digest, "activate": True})
 
 
 def _anew(one: Installation) -> str:

@@ -19,7 +19,7 @@ def review_text(one: Installation) -> str:
             if fit["unfit"]:
                 lines.append(f"      not for {fit['provider']}: {fit['unfit']}")
         if tool["clash"]:
-            lines.append(f"      its name belongs to the package {tool['clash']}")
+            lines.append(f"      its name belongs to {tool['clash']}")
     for need in report.get("needs", []):
         lines.append(f"  asks for the tool {need['tool']} {need['range']}: {need['version'] or 'not here'}")
     if report.get("dependencies"):

@@ -11,6 +11,8 @@ from registry.lint.providers import fits_of
 from registry.models import Tool
 from registry.releases.draft import Draft, DraftTool
 
+# Who holds a name that a tool would have.
+IN_PACKAGE, IN_HUB = "another tool of the package", "another package"
 # Of what a provider's converter changes, so much stands in the review.
 CHANGES_SHOWN = 10
 # Of a tool's examples, so many, and none that is longer than this.
@@ -19,9 +21,10 @@ SAMPLE_BYTES = 2_000
 
 
 def tool_report(one: DraftTool, draft: Draft, called: Mapping[str, str]) -> dict[str, Any]:
-    """`name` is the tool's own, `called` its name in the hub, `clash` the package that holds that already.
+    """`name` is the tool's own, `called` its name in the hub, `clash` who holds that already.
 
-    `called` gives the names of releases before. A name that another tool of the package has clashes, too.
+    `called` gives the names of releases before. Which other package holds a name is not told: a team may
+    keep it.
     """
     definition, declared = one.version.definition, one.version.declared
     name = called.get(one.name, one.name)
@@ -71,9 +74,8 @@ def _clash(name: str, own: str, draft: Draft, called: Mapping[str, str]) -> str 
     package = draft.release.package.name
     others = [called.get(tool.name, tool.name) for tool in draft.tools if tool.name != own]
     if name in others:
-        return package
-    taken = Tool.objects.filter(name=name).exclude(package__name=package).select_related("package").first()
-    return taken.package.name if taken else None
+        return IN_PACKAGE
+    return IN_HUB if Tool.objects.filter(name=name).exclude(package__name=package).exists() else None
 
 
 def _fits(definition: Mapping[str, Any]) -> list[dict[str, Any]]:

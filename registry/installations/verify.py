@@ -3,16 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
-from core.errors import InvalidRequest
+from core.errors import Denied, InvalidRequest
 from registry.archives.contents import MANIFEST, Contents, digests_of
 from registry.archives.zips import zip_read, zip_write
 from registry.environments import requirements_read
+from registry.installations.four_eyes import INSTALL
 from registry.installations.job import Job
 from registry.manifests import manifest_problems, manifest_read, problems_raise
-from registry.models import Archive
+from registry.models import Archive, Package
 from registry.node_environments import node_lock_make
 from registry.releases.draft import Draft, release_draft
+from security.sharing.reach import may
+from security.sharing.remedies import who_may_share
 from toolhub_sdk.checks.files import file_problems
+
+SEE_PACKAGE = "registry.view_package"
 
 
 def contents_of(job: Job) -> Contents:
@@ -83,8 +88,23 @@ def verify(job: Job) -> None:
     contents = contents_of(job)
     package_check(contents)
     release = draft_of(job, contents).release
+    _refuse_others(job, release.package.name)
     content = zip_write(contents)
     archive = Archive(digest=release.digest, content=content, size=len(content), files=digests_of(contents))
     Archive.objects.bulk_create([archive], ignore_conflicts=True)
     job.write(package=release.package.name, version=release.version, digest=release.digest)
     job.say(f"{release.package.name} {release.version}, SHA-256 {release.digest}")
+
+
+def _refuse_others(job: Job, name: str) -> None:
+    """A package that a team keeps is changed by those who reach it; others hear that its name is taken.
+
+    Before the installation is of that package: who asked for it could not read then why it failed.
+    """
+    person, package = job.installation.person, Package.objects.filter(name=name).first()
+    if person is not None and package is not None and not may(person, INSTALL, package):
+        who = who_may_share(package) if may(person, SEE_PACKAGE, package) else "an admin"
+        raise Denied(
+            f"There is a package {name} already, which {person.get_username()} may not change.",
+            suggestions=["Give the package another name.", f"Ask {who} for the right."],
+        )

@@ -90,10 +90,10 @@ def _tool_write(made: DraftTool, package: Package, release: Release) -> str:
     )
     if tool.package_id != package.pk:
         raise ToolHubError(
-            f"The tool {tool.name} belongs to the package {tool.package.name}.",
+            f"The tool {tool.name} belongs to another package.",
             code="ALREADY_REGISTERED",
             suggestions=["Give the tool another name in the review."],
-            data={"tool": tool.name, "package": tool.package.name},
+            data={"tool": tool.name},
         )
     version = made.version
     version.tool, version.release = tool, release

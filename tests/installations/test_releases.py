@@ -219,7 +219,7 @@ def test_a_tool_of_a_taken_name_needs_another_in_the_review(
     admin: User, published: None, fetch: Install, install: Install
 ) -> None:
     one = fetch(tools=[packages.tool("echo")])
-    assert one.report["tools"][0]["clash"] == "toolhub-data"
+    assert one.report["tools"][0]["clash"] == "another package"
     with pytest.raises(InvalidRequest) as refused:
         install(tools=[packages.tool("echo")])
     assert refused.value.errors[0]["pointer"] == "/names/echo"
