@@ -34,6 +34,9 @@ def openapi_finish(result: dict[str, Any], generator: Any, request: Any, public:
     components = result.setdefault("components", {})
     schemas, responses = components.setdefault("schemas", {}), components.setdefault("responses", {})
     for operation in operations(result):
+        # A persona that is switched off is refused everywhere.
+        if "401" in operation["responses"]:
+            operation["responses"].setdefault("403", {})
         if ADDRESS.fullmatch(operation.get("description", "")):
             del operation["description"]
         for parameter in operation.get("parameters", []):

@@ -160,6 +160,8 @@ def _reason(principal: PersonaPrincipal, wanted: ToolFilter) -> str:
 class ToolList(APIView):
     """GET tools."""
 
+    explains = True
+
     @extend_schema(
         operation_id="tools_list",
         summary="List the tools that the caller may see",
@@ -204,6 +206,8 @@ class ToolList(APIView):
 
 class ToolDetail(APIView):
     """GET tools/{name}."""
+
+    explains = True
 
     @extend_schema(
         operation_id="tool_get",

@@ -56,12 +56,23 @@ def person_answering(by: User | PersonaPrincipal) -> User:
     return by if isinstance(by, User) else User.objects.get(pk=by.responsible_id)
 
 
+def active_check(by: PersonaPrincipal) -> None:
+    """Raises Denied for an agent whose persona is switched off, or whose responsible person has left."""
+    if not by.responsible_active:
+        remedy = "Let another responsible person make a token. (An admin can.)"
+        raise Denied("The person responsible has left.", suggestions=[remedy])
+    if not by.persona_active:
+        remedy = "Switch the persona on. (An operator can.)"
+        raise Denied(f"The persona {by.persona} is switched off.", suggestions=[remedy])
+
+
 def manager_check(by: PersonaPrincipal, capability: str) -> None:
     """Raises Denied unless an agent may manage what the capability names: by a grant of its own for it.
 
     Neither `*` nor a tier gives that: both are for what tools do. Nor does a grant under conditions: they are
     about the arguments of a tool's call, of which there are none here.
     """
+    active_check(by)
     names = managers(capability)
     held = [grant for grant in by.own_now() if grant.capability in names]
     if any(not grant.conditions for grant in held):

@@ -15,6 +15,7 @@ from execution.runs.events import CALLBACK_DELIVERED, CALLBACK_FAILED, CALLBACK_
 from execution.runs.results import envelope
 from security.sealing import Unsealable
 from security.signing import signing_keys
+from security.tokens import principal_of
 
 
 class RunOutcome:
@@ -27,8 +28,8 @@ class RunOutcome:
         run = Run.objects.select_related("tool_version", "persona").get(pk=delivery.subject)
         if run.payload_expired_at:
             raise Undeliverable("the run's result was removed with age")
-        if not run.persona.is_active:
-            raise Undeliverable(f"the persona {run.persona.name} is switched off")
+        if why := _ended(run):
+            raise Undeliverable(why)
         try:
             keys = signing_keys(run.persona_id)
         except Unsealable as error:
@@ -50,3 +51,15 @@ class RunOutcome:
         kind = "callback.delivered" if news.delivered else "callback.failed"
         said = {"delivery": str(delivery.pk), "to": url_read(delivery.url).origin, **data}
         record(Entry(kind, SYSTEM, "tool", run.tool, said, run.pk))
+
+
+def _ended(run: Run) -> str:
+    """Why its address hears no more of the run: whoever had the token named it. Empty where it does."""
+    if not run.persona.is_active:
+        return f"the persona {run.persona.name} is switched off"
+    if run.token_id is None:
+        return ""
+    principal, state = principal_of(run.token_id)
+    if state == "revoked":
+        return "the token of its call was revoked"
+    return "" if principal.responsible_active else "the person responsible for its call has left"

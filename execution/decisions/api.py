@@ -33,6 +33,8 @@ PAGE = 100
 class DecisionSimulate(APIView):
     """POST decisions/simulate."""
 
+    explains = True
+
     @extend_schema(**openapi.SIMULATE)
     def post(self, request: Request) -> Response:
         body: Any = request.data

@@ -26,6 +26,8 @@ from security.principals import PersonaPrincipal, caller
 class Execute(APIView):
     """POST execute."""
 
+    explains = True
+
     @extend_schema(**OPERATION)
     def post(self, request: Request) -> HttpResponse:
         body = request.data

@@ -9,11 +9,12 @@ from uuid import UUID
 import orjson
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from core.errors import ToolHubError
+from core.errors import Denied, ToolHubError
 from core.parsers import BODY_MAX, parse_body
 from core.plain import PlainView
 from core.renderers import EventStreamRenderer, JSONRenderer
@@ -28,11 +29,12 @@ from execution.runs.requests import CallRequest, request_read
 from execution.runs.results import envelope, run_view
 from execution.runs.selectors import run_of
 from execution.runs.services import may_be_proven, run_cancel, run_submit
-from execution.runs.states import FINAL
+from execution.runs.states import FINAL, SETTLED
 from execution.runs.streams import event_stream, events_wait
 from execution.runs.waiters import WAITERS
 from execution.runs.waiting import run_await
 from registry.selectors import ResolvedTool
+from security.authentication import caller_anew
 from security.principals import PersonaPrincipal, caller
 
 View = Callable[[Run], dict[str, Any]]
@@ -103,7 +105,10 @@ class RunDetail(APIView):
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         wait_s = wait_read(request.query_params.get("wait"))
         persona_id = caller(request).persona_id
-        run = run_await(run_of(run_id, persona_id), persona_id, wait_s)
+        run = run_of(run_id, persona_id)
+        if wait_s and run.status not in SETTLED:
+            run = run_await(run, persona_id, wait_s)
+            caller_anew(request)
         return result_response(run, missing=200, view=run_view)
 
 
@@ -117,15 +122,25 @@ class RunEvents(APIView):
         run = run_of(run_id, caller(request).persona_id)
         after = sequence_read(request.headers.get("Last-Event-ID") or request.query_params.get("after"))
         if request.accepted_renderer.format == EventStreamRenderer.format:
-            response = StreamingHttpResponse(event_stream(run.pk, after), content_type="text/event-stream")
+            told = event_stream(run.pk, after, functools.partial(_may_hear, request))
+            response = StreamingHttpResponse(told, content_type="text/event-stream")
             response["Cache-Control"] = "no-store"
             response["X-Accel-Buffering"] = "no"
             return response
         wait_s = wait_read(request.query_params.get("wait"))
         if wait_s and run.status not in FINAL and events_wait(run.pk, after, wait_s):
-            run = run_of(run_id, caller(request).persona_id)
+            run = run_of(run_id, caller_anew(request).persona_id)
         events = [event_view(event, run) for event in events_of(run, after)]
         return Response({"events": events, "finished": run.status in FINAL})
+
+
+def _may_hear(request: Request) -> bool:
+    """Whether who asked still has a valid token of an active persona."""
+    try:
+        caller_anew(request)
+    except (AuthenticationFailed, Denied):
+        return False
+    return True
 
 
 def sequence_read(text: str | None) -> int:

@@ -1,12 +1,13 @@
 """A run's events as a stream: long poll, and server-sent events (WHATWG HTML §9.2).
 
+Who listens is looked at again before each event is told: a token that was revoked hears no more.
 A stream holds a thread of its web process while it lasts, and no database connection while it
 waits; waiters are bounded, and so are streams. It ends with the run's outcome, or after two
 minutes: the client goes on from its last event's number.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from uuid import UUID
 
 import orjson
@@ -32,10 +33,13 @@ def events_wait(run_id: UUID, seq: int, seconds: float) -> bool:
     return WAITERS.wait(run_id, seconds, ready)
 
 
-def event_stream(run_id: UUID, seq: int) -> Iterator[bytes]:
-    """The stream's bytes from the event after `seq` on; `id:` is the event's number, for Last-Event-ID."""
+def event_stream(run_id: UUID, seq: int, may_hear: Callable[[], bool]) -> Iterator[bytes]:
+    """The stream's bytes from the event after `seq` on; `id:` is the event's number, for Last-Event-ID.
+
+    It ends where who asked may not hear it any more.
+    """
     ends = time.monotonic() + settings.WAIT_MAX_S
-    while time.monotonic() < ends:
+    while time.monotonic() < ends and may_hear():
         run = Run.objects.select_related("tool_version").get(pk=run_id)
         for event in events_of(run, seq):
             seq = event.seq

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from audit.models import Event
 from core.outbox.models import Delivery
@@ -19,8 +20,7 @@ from core.outbox.services import delivery_claim
 from core.outbox.tries import TRIES_MAX, WAITS_S
 from execution.models import Run
 from execution.runs.expiry import payloads_expire
-from security.models import Persona, User
-from security.services import persona_switch
+from security.models import Persona, Token, User
 from security.signing import signing_secret_create
 from tests.execution.callbacks.conftest import deliver, make_due
 from tests.receiver import Got, Receiver, receiving, status
@@ -217,13 +217,24 @@ def test_the_address_is_checked_again_when_it_is_sent(
     assert post(run_id, "redeliver").json()["error"]["code"] == "CALLBACK_REFUSED"
 
 
-def test_a_persona_that_is_switched_off_gets_nothing(
-    called: Called, receiver: Receiver, admin: User, persona: Persona
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        (lambda: Persona.objects.update(is_active=False), "researcher is switched off"),
+        (lambda: Token.objects.update(revoked_at=timezone.now()), "was revoked"),
+        (lambda: User.objects.update(is_active=False), "has left"),
+    ],
+)
+def test_whose_right_has_ended_gets_nothing(
+    called: Called, receiver: Receiver, end: Callable[[], object], why: str
 ) -> None:
+    """The address was named by whoever had the token."""
     called()
-    persona_switch(by=admin, persona=persona, on=False)
+    end()
     deliver()
-    assert (receiver.got, Delivery.objects.get().state) == ([], "failed")
+    row = Delivery.objects.get()
+    assert (receiver.got, row.state) == ([], "failed")
+    assert why in row.error
 
 
 def test_a_new_secret_and_the_old_one_sign_side_by_side(

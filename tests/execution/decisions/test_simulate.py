@@ -8,6 +8,7 @@ import pytest
 from audit.models import Event
 from execution.models import Run
 from registry.models import Tool
+from registry.services import assignment_create
 from security.models import Grant, Persona, User
 from security.services import grant_create, persona_create, persona_switch
 
@@ -122,8 +123,10 @@ def test_who_can_call_a_tool(ask: Ask, assign: Assign, admin: User, persona: Per
     assign("echo")
     answer = ask(tool="echo").json()
     assert [(row["persona"], row["allowed"]) for row in answer["personas"]] == [("researcher", True)]
-    persona_switch(by=admin, persona=persona, on=False)
-    (row,) = ask(tool="echo").json()["personas"]
+    resting = persona_create(by=admin, name="resting")
+    assignment_create(by=admin, persona=resting, tool=Tool.objects.get(name="echo"))
+    persona_switch(by=admin, persona=resting, on=False)
+    (row,) = (row for row in ask(tool="echo").json()["personas"] if row["persona"] == "resting")
     assert (row["allowed"], row["code"], row["who"]) == (False, "PERMISSION_DENIED", "an admin")
 
 
