@@ -68,7 +68,7 @@ def duties() -> list[Duty]:
         Duty("invitations", 300.0, invitations_expire),
         Duty("schemas", 600.0, schemas_expire),
         Duty("memory", 60.0, memory_expire),
-        Duty("rollups", 5.0, rollups_keep),
+        Duty("rollups", 2.0, rollups_keep),
         Duty("installations", 2.0, installations_care),
         Duty("staged", 60.0, installations_tidy),
         Duty("folders", 60.0, folders_tidy_in_turn),

@@ -189,8 +189,10 @@ class ToolVersion(models.Model):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["tool", "version"], name="tool_version_once"),)
-        # Most tools need none; what all the others need is told to who may not see each of them.
+        # The tool of a version is asked for many runs at once: its definition need not be read for that. Most
+        # tools need no capability; what all the others need is told to who may not see each of them.
         indexes = (
+            models.Index(fields=["id"], include=["tool"], name="tool_version_of"),
             models.Index(
                 fields=["tool"], name="tool_version_needs", condition=~models.Q(required_capabilities=[])
             ),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet, Value
+from django.db.models.constants import LOOKUP_SEP
 
 from security.models import User
 from security.sharing.kinds import KINDS, Kind, kind_of
@@ -60,10 +61,21 @@ def about(person: User, rows: QuerySet[Row], permission: str, **columns: str) ->
             for kept in _kept(person, kind, LEVEL_OF.get(permission, "")):
                 rows = rows.exclude(Exists(kept.filter(**{kind.key: OuterRef(column)})))
         else:
-            reached = kind.rows.filter(_allowed(person, kind, permission))
+            reached = kind.rows.order_by().filter(_allowed(person, kind, permission))
             named = Q(**{f"{column}__in": reached.values(kind.key)})
-            rows = rows.filter(named | Q(**{f"{column}__isnull": True}))
+            rows = rows.filter(named | Q(**{f"{column}__isnull": True}) if _nullable(rows, column) else named)
     return rows
+
+
+def _nullable(rows: QuerySet[Any], column: str) -> bool:
+    """Whether rows may name none there. Where they cannot, a database begins at what is reached."""
+    model: Any = rows.model
+    for name in column.split(LOOKUP_SEP):
+        found = model._meta.pk if name == "pk" else model._meta.get_field(name)
+        if getattr(found, "null", True):
+            return True
+        model = found.related_model
+    return False
 
 
 def kept_from(person: User) -> dict[str, list[QuerySet[Any]]]:
