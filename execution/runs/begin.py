@@ -18,6 +18,7 @@ from execution.runs.accept import Accepted, rows_write
 from execution.runs.caps import Choice, caps_hold, caps_of
 from execution.runs.choice import choice_make
 from execution.runs.claim import Lease, claim_make, claim_this, lease_start, start_mark, worker_name
+from execution.runs.doubt import LOST, is_begun
 from execution.runs.entries import accepted_entry
 from execution.runs.events import CLAIMED, STARTED, Step
 from execution.runs.finish import TakenBack, run_finish
@@ -53,6 +54,8 @@ class Onward:
     def __init__(self, queue: str) -> None:
         self._queue = queue
         self._lease: Lease | None = None
+        # Whether the commit that began it was answered.
+        self._is_sure = False
         self.is_open = hotpath.is_served() and not connection.in_atomic_block
 
     def begin(self) -> None:
@@ -68,14 +71,17 @@ class Onward:
         except (Refused, _Taken) as longer:
             raise TakenBack from longer
         failpoint("start.before")
-        transaction.on_commit(lambda: self._hold(lease))
+        self._lease, self._is_sure = lease, False
+        transaction.on_commit(self._be_sure)
 
-    def _hold(self, lease: Lease) -> None:
-        self._lease = lease
+    def _be_sure(self) -> None:
+        self._is_sure = True
 
     def taken(self) -> Lease | None:
         """The run that was begun and is to be carried out now; None where there is none."""
         lease, self._lease = self._lease, None
+        if lease and not self._is_sure and not is_begun(lease.run, lease.token):
+            return None
         if lease:
             failpoint("start.after")
         return lease
@@ -86,6 +92,7 @@ def begin_next(queue: str) -> Begun | None:
     # What is changed in a transaction around this one is not committed.
     alone = not connection.in_atomic_block
     while True:
+        lease = None
         try:
             with transaction.atomic():
                 choice = choice_make(queue)
@@ -97,6 +104,9 @@ def begin_next(queue: str) -> Begun | None:
             continue
         except Refused as refused:
             return Begun(_begin_apart(refused.run_id))
+        except LOST:
+            if lease is None or not alone or not is_begun(lease.run, lease.token):
+                raise
         failpoint("start.after")
         return Begun(lease)
 
@@ -147,9 +157,13 @@ def begin_new(accepted: Accepted) -> Lease | None:
     ROOM.take(run.queue)
     failpoint("accept.before")
     failpoint("start.before")
-    with accepted.spent():
-        clock = "lease_ends", _lease_ends(settings.LEASE_S)
-        rows_write([run], keys, [attempt], events, [ledger], clock=clock, proof=accepted.proof)
+    try:
+        with accepted.spent():
+            clock = "lease_ends", _lease_ends(settings.LEASE_S)
+            rows_write([run], keys, [attempt], events, [ledger], clock=clock, proof=accepted.proof)
+    except LOST:
+        if connection.in_atomic_block or not is_begun(run, run.lease_token):
+            raise
     failpoint("start.after")
     return Lease(run, run.lease_token, run.attempt, tuple(events))
 

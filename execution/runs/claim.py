@@ -14,6 +14,7 @@ from core.clock import lease_boot, lease_now
 from core.failpoints import failpoint
 from execution.models import Attempt, Run, RunEvent, Status
 from execution.runs.choice import choice_make
+from execution.runs.doubt import LOST, is_begun
 from execution.runs.events import CLAIMED, STARTED, Step, event_add, event_next
 from execution.runs.states import transition
 
@@ -89,10 +90,14 @@ def claim_make(candidates: QuerySet[Run]) -> Lease | None:
 
 def lease_start(lease: Lease) -> bool:
     """Commits that the attempt begins. False when the lease is lost: then nothing may start."""
-    with transaction.atomic():
-        if not start_mark(lease):
-            return False
-        failpoint("start.before")
+    try:
+        with transaction.atomic():
+            if not start_mark(lease):
+                return False
+            failpoint("start.before")
+    except LOST:
+        if connection.in_atomic_block or not is_begun(lease.run, lease.token):
+            raise
     failpoint("start.after")
     return True
 

@@ -26,7 +26,11 @@ class Room:
         self._left: dict[tuple[str, int], tuple[int, float]] = {}
 
     def take(self, queue: str) -> None:
-        """Takes a place. Raises Overloaded when QUEUE_MAX runs wait already."""
+        """Takes a place. Raises Overloaded when QUEUE_MAX runs wait already.
+
+        A place for what is then not written (its call is made anew, and takes another) only brings the next
+        count nearer: a call is refused by a count alone.
+        """
         most = settings.QUEUE_MAX
         with self._lock:
             left, until = self._left.get((queue, most), (0, 0.0))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from audit.ledger import Entry, record
@@ -26,6 +26,7 @@ from execution.runs.accept import Accepted, accept_finished, accept_pending, acc
 from execution.runs.begin import Refused, begin_accepted, begin_new
 from execution.runs.checks import Refuse, call_check, key_check, limit_denied
 from execution.runs.claim import Lease
+from execution.runs.doubt import LOST, is_begun
 from execution.runs.events import CANCEL_ASKED, event_add
 from execution.runs.finish import outcome_write
 from execution.runs.hotpath import Outdated
@@ -180,6 +181,7 @@ def _accept_begun(accepted: Accepted) -> tuple[Run, Lease | None]:
         return at_once.run, at_once
     if accepted.proof:
         raise Outdated
+    lease = None
     try:
         with transaction.atomic():
             run = accept_pending(accepted, inline=True)
@@ -189,6 +191,9 @@ def _accept_begun(accepted: Accepted) -> tuple[Run, Lease | None]:
             failpoint("start.before")
     except Refused:  # revoked this very moment: the run's outcome says so
         return accept_pending(accepted, inline=False), None
+    except LOST:
+        if lease is None or connection.in_atomic_block or not is_begun(run, lease.token):
+            raise
     failpoint("start.after")
     return run, lease
 

@@ -13,7 +13,8 @@ from chaos.verdict import executions_of
 from execution.models import Run, RunEvent, Status
 from execution.runs.events import LATE_RESULT
 from execution.runs.invariants import invariants_check
-from tests.faults.conftest import Execute, submitted
+from registry.models import ToolVersion
+from tests.faults.conftest import Execute, declare, submitted
 from tests.processes import Processes, database_url, running, wait_for
 
 pytestmark = [pytest.mark.outages]
@@ -115,4 +116,49 @@ def test_an_outcome_whose_commit_was_answered_to_nobody_is_no_late_result(
     assert Run.objects.get(pk=run.pk).status == Status.COMPLETED
     assert not RunEvent.objects.filter(kind=LATE_RESULT).exists()
     assert executions_of(tmp_path / "trace") == {str(run.pk): 1, str(other.pk): 1}
+    assert invariants_check().faults == {}
+
+
+def test_a_run_whose_beginning_was_answered_to_nobody_is_carried_out_once(
+    hub: Processes, world_token: str, gate: Gate, tmp_path: Path
+) -> None:
+    run = submitted(world_token, "world_once", tmp_path / "trace")
+    gate.trap(b"COMMIT", after=b"INSERT INTO execution_attempt")
+    hub.worker()
+    assert gate.trapped.wait(60)
+    # Nobody else would carry it out: there is no steward.
+    wait_for(lambda: Run.objects.filter(pk=run.pk, status=Status.COMPLETED).exists(), 60)
+    assert executions_of(tmp_path / "trace") == {str(run.pk): 1}
+    assert invariants_check().faults == {}
+
+
+def test_a_run_that_was_begun_by_an_unanswered_end_of_another_is_carried_out_once(
+    hub: Processes, world_token: str, gate: Gate, tmp_path: Path
+) -> None:
+    pure = submitted(world_token, "world_think", tmp_path / "trace", seconds=2)
+    hub.worker()
+    wait_for(lambda: Run.objects.filter(pk=pure.pk, status=Status.RUNNING).exists(), 60)
+    gate.trap(b"COMMIT", after=b"run.outcome")
+    next_one = submitted(world_token, "world_once", tmp_path / "trace")
+    assert gate.trapped.wait(60)
+    wait_for(lambda: Run.objects.filter(pk=next_one.pk, status=Status.COMPLETED).exists(), 60)
+    assert executions_of(tmp_path / "trace") == {str(pure.pk): 1, str(next_one.pk): 1}
+    assert invariants_check().faults == {}
+
+
+@pytest.mark.parametrize("at_once", [None, 4], ids=["by one statement", "counted under a cap"])
+def test_a_caller_whose_run_was_begun_unanswered_gets_its_outcome(
+    hub: Processes, execute: Execute, gate: Gate, tmp_path: Path, at_once: int | None
+) -> None:
+    if at_once:
+        bounds = ToolVersion.objects.get(tool__name="world_quick").declared["resourceBounds"]
+        declare("world_quick", resourceBounds={**bounds, "maxConcurrency": at_once})
+    _, address = hub.web()
+    called(execute, address, "world_quick", tmp_path / "before")
+    trace = tmp_path / "trace"
+    gate.trap(b"COMMIT" if at_once else bytes(trace), after=bytes(trace))
+    called(execute, address, "world_quick", trace)
+    assert gate.trapped.is_set()
+    assert Run.objects.filter(status=Status.COMPLETED).count() == 2
+    assert [*executions_of(trace).values()] == [1]
     assert invariants_check().faults == {}
