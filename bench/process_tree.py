@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PROC = Path("/proc")
-# What a command line tells about its process; its children belong to it.
-NAMES = (("granian", "web"), ("celery", "worker"), ("steward", "steward"))
+# What the kernel calls a program of `manage.py up`; its children belong to it.
+NAMES = ("web", "worker", "steward")
 OTHERS = "supervisor and guards"
 
 
@@ -62,13 +62,10 @@ def _children() -> dict[int, list[int]]:
 
 def _name(pid: int, inherited: str) -> str:
     try:
-        command = (PROC / str(pid) / "cmdline").read_text(errors="replace")
+        called = (PROC / str(pid) / "comm").read_text(errors="replace").strip()
     except OSError:
         return inherited
-    # A guard's command line holds that of its program, too.
-    if inherited != OTHERS or "guard.py" in command:
-        return inherited
-    return next((name for word, name in NAMES if word in command), inherited)
+    return called if inherited == OTHERS and called in NAMES else inherited
 
 
 def _pss_bytes(pid: int) -> int:

@@ -66,9 +66,10 @@ def measure(database: Database, folder: Path, *, rounds: int) -> Queued:
         before = database.number(OUTCOMES)
         environment = hub.environment
         noted = Path(environment["BENCH_FILE"])
-        floor = programs.worker(concurrency=WORKERS, log_level="WARNING").command
-        floor[floor.index("toolhub")] = "bench.celery_floor"
-        command = [*floor, "--queues", environment["BENCH_QUEUE"]]
+        command = [sys.executable, "-m", "celery", "--quiet", "-A", "bench.celery_floor", "worker"]
+        command += ["--pool", "prefork", "--concurrency", str(WORKERS), "--prefetch-multiplier", "1"]
+        command += ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
+        command += ["--queues", environment["BENCH_QUEUE"]]
         with running(command, environment, folder / "floor.log"):
             hub.runs(2 * WORKERS)  # workers that have started, not those that start
             _tasks(environment, noted, 2 * WORKERS)
@@ -105,7 +106,7 @@ def queue_hub(database: Database, folder: Path, name: str) -> Iterator[Hub]:
     port = free_port()
     web = programs.web("127.0.0.1", port, workers=2, threads=CLIENTS)
     worker = programs.worker(concurrency=WORKERS, log_level="WARNING")
-    steward = programs.steward(ROOT)
+    steward = programs.steward()
     with (
         running(worker.command, {**environment, **worker.env}, folder / f"{name}.worker.log"),
         running(steward.command, {**environment, **steward.env}, folder / f"{name}.steward.log"),

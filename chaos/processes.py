@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.server import ROOT, free_port
 from toolhub.processes import programs
-from toolhub.processes.guard import descendants
+from toolhub.processes.linux import descendants
 from toolhub.processes.plan import Program
 
 Process = subprocess.Popen[bytes]
@@ -50,7 +50,7 @@ class Processes:
         return self.start(programs.worker(concurrency=concurrency, log_level="WARNING"), env)
 
     def steward(self, **env: str) -> Process:
-        return self.start(programs.steward(ROOT), env)
+        return self.start(programs.steward(), env)
 
     def web(self, *, port: int = 0, workers: int = 1, threads: int = 4, **env: str) -> tuple[Process, str]:
         """A web process, and its address once it answers."""

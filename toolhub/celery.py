@@ -2,11 +2,15 @@
 
 import gc
 import os
+import warnings
 
 from celery import Celery
 from celery.signals import worker_before_create_process, worker_process_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "toolhub.settings")
+
+# As root in a container celery warns at every start; the tools' code is held by the sandbox, not by it.
+warnings.filterwarnings("ignore", "You're running the worker with superuser")
 
 app = Celery("toolhub")
 app.config_from_object("toolhub.celery_config")

@@ -70,6 +70,12 @@ def text(name: str, default: str, meaning: str, *, secret: bool = False, shown: 
     return _read(name, default, str)
 
 
+def data_folder() -> Path:
+    """TOOLHUB_DATA, absolute."""
+    meaning = "Folder of the database, keys and spool."
+    return Path(text("TOOLHUB_DATA", str(ROOT / "var"), meaning, shown="var/ in the project")).absolute()
+
+
 def choice(name: str, default: str, meaning: str, allowed: tuple[str, ...]) -> str:
     """One of a few words."""
 

@@ -1,6 +1,5 @@
 """Settings of the project, all from the environment (see env.py and docs/settings.md)."""
 
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
@@ -15,14 +14,7 @@ from toolhub import env
 ROOT = env.ROOT
 VERSION = "0.1.0"
 
-DATA = Path(
-    env.text(
-        "TOOLHUB_DATA",
-        str(ROOT / "var"),
-        "Folder of the database, keys and spool.",
-        shown="var/ in the project",
-    )
-).absolute()
+DATA = env.data_folder()
 PUBLIC_URL = env.http_url(
     "TOOLHUB_URL", "http://127.0.0.1:8000", "The address under which people reach the hub."
 )
@@ -211,21 +203,11 @@ DB_POOL = env.integer(
 # Only what asks for it is prepared: the execute path's statements. None would forbid even those.
 # And nothing is compiled: for statements of milliseconds that takes far longer than they do.
 CONNECTION = {"prepare_threshold": 1_000_000_000, "options": "-c jit=off"}
-# Pools are for web processes; workers, the steward and commands keep one connection.
-if (
-    env.switch("TOOLHUB_WEB_PROCESS", False, "Set for web processes: they share a pool.")
-    and not DATABASE_IS_SQLITE
-):
-    DATABASES["default"]["OPTIONS"] = {
-        # A connection that cannot be made is given up soon; the next call tries anew, without a pause.
-        "pool": {"min_size": 2, "max_size": DB_POOL, "timeout": 10, "reconnect_timeout": 2},
-        **CONNECTION,
-    }
-else:
-    if not DATABASE_IS_SQLITE:
-        DATABASES["default"]["OPTIONS"] = {**CONNECTION}
-    DATABASES["default"]["CONN_MAX_AGE"] = None
-    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+# Workers, the steward and commands keep one connection; web processes make a pool of it (wsgi.py).
+DATABASES["default"]["CONN_MAX_AGE"] = None
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+if not DATABASE_IS_SQLITE:
+    DATABASES["default"]["OPTIONS"] = {**CONNECTION}
 if DATABASE_IS_SQLITE:
     # Tests start real workers, which need a file.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA / "test.sqlite3")}

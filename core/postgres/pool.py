@@ -21,6 +21,15 @@ class Pool(ConnectionPool[Connection[Any]]):
             self.putconn(connection)
 
 
+def pool_use(database: dict[str, Any], size: int) -> None:
+    """Has this process's threads share so many connections to a database (of settings, not open)."""
+    # A connection that cannot be made is given up soon; the next call tries anew, without a pause.
+    pool = {"min_size": min(2, size), "max_size": size, "timeout": 10, "reconnect_timeout": 2}
+    database["OPTIONS"] = {**database["OPTIONS"], "pool": pool}
+    # The pool keeps them: no thread does.
+    database["CONN_MAX_AGE"], database["CONN_HEALTH_CHECKS"] = 0, False
+
+
 def is_at_rest(connection: Connection[Any]) -> bool:
     """Whether nothing came from the server since the connection was last used. One poll, about 1 µs.
 

@@ -11,12 +11,14 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from bench.process_tree import pss_mb
 from tests.migrated import migrated_copy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -152,6 +154,10 @@ def test_the_printed_call_works_and_ctrl_c_leaves_nothing_and_the_second_start_k
         assert (result["success"], result["data"]) == (True, {"text": "hello"})
         assert (data.stat().st_mode & 0o777, (data / "demo_token").stat().st_mode & 0o777) == (0o700, 0o600)
         assert len(first.members()) >= 7  # supervisor, and three programs under their guards
+        # They share what they have loaded: each by itself they would take more than twice as much.
+        assert 50 < sum(pss_mb(first.process.pid).values()) < 300
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as metrics:
+            assert b'toolhub_runs_accepted_total{where="inline"} 1.0' in metrics.read()
         first.process.send_signal(signal.SIGINT)
         assert first.process.wait(PATIENCE_S) == 0
         assert gone(first)
@@ -164,13 +170,13 @@ def test_the_printed_call_works_and_ctrl_c_leaves_nothing_and_the_second_start_k
 def test_a_killed_worker_is_started_again_and_said(data: Path) -> None:
     with hub(data, free_port()) as running:
         running.wait_for(r"^curl ")
-        workers = [pid for pid in running.members() if is_main(pid, b"celery")]
+        workers = [pid for pid in running.members() if is_main(pid, "worker")]
         assert len(workers) == 1
         os.kill(workers[0], signal.SIGKILL)
         running.wait_for(r"^worker ended by SIGKILL; starting it again in 1 s\.$")
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
-            again = [pid for pid in running.members() if is_main(pid, b"celery")]
+            again = [pid for pid in running.members() if is_main(pid, "worker")]
             if again and again != workers:
                 break
             select_pause()
@@ -178,15 +184,72 @@ def test_a_killed_worker_is_started_again_and_said(data: Path) -> None:
         assert again != workers
 
 
-def is_main(pid: int, word: bytes) -> bool:
-    """Whether the process is the one that a guard started, not the guard and not a pool child."""
+def test_a_killed_guard_takes_its_program_with_it_and_both_are_started_again(data: Path) -> None:
+    with hub(data, free_port()) as running:
+        running.wait_for(r"^curl ")
+        [steward] = [pid for pid in running.members() if is_main(pid, "steward")]
+        os.kill(parent_of(steward), signal.SIGKILL)
+        running.wait_for(r"^steward ended by SIGKILL; starting it again in 1 s\.$")
+        assert steward not in running.members()
+        deadline = time.monotonic() + PATIENCE_S
+        while not any(is_main(pid, "steward") for pid in running.members()) and time.monotonic() < deadline:
+            select_pause()
+        assert any(is_main(pid, "steward") for pid in running.members())
+
+
+def test_a_hub_that_is_killed_while_it_prepares_leaves_nothing(tmp_path: Path) -> None:
+    with hub(tmp_path / "data", free_port()) as running:
+        deadline = time.monotonic() + PATIENCE_S
+        while not any(called(pid) == "prepare" for pid in running.members()):
+            assert time.monotonic() < deadline
+            select_pause()
+        running.process.kill()
+        running.process.wait(PATIENCE_S)
+        assert gone(running)
+
+
+def test_what_is_loaded_before_the_fork_starts_no_thread_and_opens_nothing(tmp_path: Path) -> None:
+    code = """
+import os, django
+before = set(os.listdir("/proc/self/fd"))
+django.setup()
+from django.db import connections
+from toolhub.processes.loading import load
+load()
+opened = [one for one in connections.all(initialized_only=True) if one.connection is not None]
+print(len(os.listdir("/proc/self/task")), sorted(set(os.listdir("/proc/self/fd")) - before), opened)
+"""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("TOOLHUB_", "PROMETHEUS_"))}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**clean, "DJANGO_SETTINGS_MODULE": "toolhub.settings", "TOOLHUB_DATA": str(tmp_path / "data")},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_S,
+    )
+    assert done.stdout == "1 [] []\n"
+
+
+def is_main(pid: int, name: str) -> bool:
+    """Whether the process is the one that a guard started, not one of its own."""
     try:
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
-        above = Path(f"/proc/{parent}/cmdline").read_bytes()
+        return (called(pid), called(parent_of(pid))) == (name, "guard")
     except OSError:
         return False
-    return word in command and b"guard.py" not in command and b"guard.py" in above
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def called(pid: int) -> str:
+    """What the kernel calls a process; nothing where it is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 def test_a_killed_supervisor_takes_everything_with_it(data: Path) -> None:

@@ -2,14 +2,13 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
+from toolhub.processes.fork import descriptors_close, forked
+from toolhub.processes.guard import guard, send
+from toolhub.processes.linux import session
 from toolhub.processes.plan import Plan, Program
 
-GUARD = Path(__file__).with_name("guard.py")
 LONGEST_DELAY_S = 30.0
 # A process that lived this long is well; its next restart is quick again.
 HEALTHY_S = 60.0
@@ -20,85 +19,90 @@ class Child:
 
     def __init__(self, program: Program, plan: Plan) -> None:
         self.program, self.plan = program, plan
-        self.process: subprocess.Popen[bytes] | None = None
+        # The guard's, and how it ended when it has.
+        self.pid: int | None = None
         self.delay = 1.0
         self.failures = 0
         self.due = 0.0
-        self.started = 0.0
+        self.output = self._leash = -1
+        self._status: int | None = None
+        self._started = 0.0
         self._rest = b""
 
-    def start(self) -> int:
-        """Starts the program; gives the file descriptor of its output."""
-        guard = [sys.executable, "-I", "-S", str(GUARD), str(self.plan.grace_s)]
-        self.process = subprocess.Popen(
-            [*guard, *self.program.command],
-            env={**os.environ, **self.program.env},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=self.plan.keep_open,
-            start_new_session=True,
-            bufsize=0,
-        )
-        self.started = time.monotonic()
-        assert self.process.stdout is not None  # noqa: S101
-        os.set_blocking(self.process.stdout.fileno(), False)
-        return self.process.stdout.fileno()
+    def is_running(self) -> bool:
+        """Looks whether the guard has ended, and keeps its status."""
+        if self.pid is None or self._status is not None:
+            return False
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        if pid:
+            self._status = os.waitstatus_to_exitcode(status)
+        return not pid
+
+    def start(self) -> None:
+        """Starts the program; what it says can be read from `output`."""
+        leash, self._leash = os.pipe()
+        self.output, says = os.pipe()
+
+        def run() -> int:
+            os.setsid()
+            for ours, standard in ((leash, 0), (says, 1), (says, 2)):
+                os.dup2(ours, standard)
+            descriptors_close(but=self.plan.keep_open)
+            return guard(self.program, self.plan.grace_s)
+
+        self.pid, self._status = forked("guard", run), None
+        os.close(leash)
+        os.close(says)
+        self._started = time.monotonic()
+        os.set_blocking(self.output, False)
 
     def read(self, *, rest: bool = False) -> list[str]:
         """The whole lines that have come since; at the end the `rest` without line end, too."""
-        if self.process is None or self.process.stdout is None:
-            return []
-        while block := self.process.stdout.read(65536):
-            self._rest += block
+        try:
+            while block := os.read(self.output, 65536):
+                self._rest += block
+        except BlockingIOError:
+            pass
         *lines, self._rest = self._rest.split(b"\n")
         if rest and self._rest:
             lines, self._rest = [*lines, self._rest], b""
         return [line.decode(errors="replace").rstrip("\r") for line in lines]
 
-    def ended(self) -> int | None:
-        """The exit status when the process has ended by itself, and the next one's time is then set."""
-        if self.process is None or (code := self.process.poll()) is None:
-            return None
-        end_session(self.process.pid)
-        self._close()
-        if time.monotonic() - self.started >= HEALTHY_S:
+    def ended(self) -> int:
+        """The exit status of a process that has ended by itself; the next one's time is then set."""
+        assert self.pid is not None  # noqa: S101
+        assert self._status is not None  # noqa: S101
+        self._end_session()
+        os.close(self.output)
+        os.close(self._leash)
+        self.pid = None
+        if time.monotonic() - self._started >= HEALTHY_S:
             self.delay = 1.0
         self.due = time.monotonic() + self.delay
         self.failures += 1
-        return code
+        return self._status
 
     def back_off(self) -> None:
         self.delay = min(self.delay * 2, LONGEST_DELAY_S)
 
     def ask_to_stop(self) -> None:
         """The first call asks politely, a second one kills."""
-        if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
+        if self.pid is not None and self.is_running():
+            send(self.pid, signal.SIGTERM)
 
     def kill(self) -> None:
         """For a guard that does not end: everything in its session."""
-        if self.process is not None and self.process.poll() is None:
-            end_session(self.process.pid)
-            self.process.kill()
-            self.process.wait()
+        if self.pid is not None and self.is_running():
+            self._end_session()
+            send(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            self._status = -signal.SIGKILL
 
-    def _close(self) -> None:
-        if self.process is not None:
-            for stream in (self.process.stdin, self.process.stdout):
-                if stream is not None:
-                    stream.close()
-        self.process = None
-
-
-def end_session(session: int) -> None:
-    """Kills what is left of a guard's session when the guard itself was killed (Linux)."""
-    for name in os.listdir("/proc") if sys.platform.startswith("linux") else ():
-        try:
-            if name.isdigit() and int(name) != session and os.getsid(int(name)) == session:
-                os.kill(int(name), signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            continue
+    def _end_session(self) -> None:
+        """Kills what is left of the guard's session when the guard itself was killed (Linux)."""
+        assert self.pid is not None  # noqa: S101
+        for member in session(self.pid):
+            send(member, signal.SIGKILL)
 
 
 def words(code: int) -> str:

@@ -1,70 +1,55 @@
 """Stands between the supervisor and one process of the hub, so that nothing is ever left behind.
 
-Run as a script of its own (no Django, few imports): `guard.py GRACE_SECONDS COMMAND…`. Its standard
-input is a pipe whose other end only the supervisor holds: when that is killed, even with -9, the
-pipe ends and the guard stops its command. It adopts orphans (PR_SET_CHILD_SUBREAPER, Linux), so that
-also processes that left the group are found and ended. When the guard itself is killed, the kernel
-ends the command (PR_SET_PDEATHSIG), and the supervisor the rest of the group.
+Its standard input is a pipe whose other end only the supervisor holds: when that is killed, even with -9,
+the pipe ends and the guard stops its program. It adopts orphans (PR_SET_CHILD_SUBREAPER, Linux), so that
+also processes that left the group are found and ended. When the guard itself is killed, the kernel ends the
+program (PR_SET_PDEATHSIG), and the supervisor the rest of the group.
 
-SIGTERM: the command is asked to stop, and killed after the grace. A second SIGTERM: killed at once.
-Exit status: the command's, or 128 + the signal that ended it.
+SIGTERM: the program is asked to stop, and killed after the grace. A second SIGTERM: killed at once.
+Exit status: the program's, or 128 + the signal that ended it.
 """
 
-import ctypes
 import os
 import select
 import signal
-import sys
 import time
 
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-LINUX = sys.platform.startswith("linux")
+from toolhub.processes.fork import SIGNALS, become, descriptors_close, die_with, forked
+from toolhub.processes.linux import SET_CHILD_SUBREAPER, descendants, prctl
+from toolhub.processes.plan import Program
 
 
-def prctl(option: int, value: int) -> None:
-    """Linux prctl(2); nothing elsewhere."""
-    if LINUX and ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "prctl failed")
+def guard(program: Program, grace: float) -> int:
+    """Starts the program and stays until nothing of it is left; gives its exit status.
+
+    What the supervisor wanted this process to hold open is open; nothing else is.
+    """
+    prctl(SET_CHILD_SUBREAPER, 1)
+    wake, waker = os.pipe()
+    os.set_blocking(waker, False)
+    signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    for number in SIGNALS:
+        signal.signal(number, lambda _number, _frame: None)
+    pid = start(program)
+    status = watch(pid, grace, wake)
+    kill_all(pid)
+    return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
 
 
-def start(command: list[str]) -> int:
-    """Starts the command in a process group of its own; gives its pid."""
-    guard = os.getpid()
-    pid = os.fork()
-    if pid:
-        return pid
-    try:
+def start(program: Program) -> int:
+    """Starts the program in a process group of its own; gives its pid."""
+    above = os.getpid()
+
+    def run() -> int:
         os.setpgid(0, 0)
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != guard:
-            os._exit(1)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
+        die_with(above)
+        descriptors_close()
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
-        os.closerange(3, 256)
-        os.execvp(command[0], command)  # noqa: S606
-    except OSError as error:
-        os.write(2, f"{command[0]} cannot be started: {error.strerror}\n".encode())
-    os._exit(127)
+        os.close(nothing)
+        return become(program)
 
-
-def descendants(root: int) -> list[int]:
-    """Every process below `root`, from /proc; empty where there is none."""
-    children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc") if LINUX else ():
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", "rb") as file:
-                    parent = int(file.read().rpartition(b")")[2].split()[1])
-            except OSError:
-                continue
-            children.setdefault(parent, []).append(int(name))
-    found, level = [], [root]
-    while level:
-        level = [child for parent in level for child in children.get(parent, ())]
-        found += level
-    return found
+    return forked(program.name, run)
 
 
 def send(pid: int, number: int, *, group: bool = False) -> None:
@@ -76,7 +61,7 @@ def send(pid: int, number: int, *, group: bool = False) -> None:
 
 
 def kill_all(group: int) -> None:
-    """Ends the command's group and whatever it left, and waits until all are gone."""
+    """Ends the program's group and whatever it left, and waits until all are gone."""
     while True:
         send(group, signal.SIGKILL, group=True)
         for pid in descendants(os.getpid()):
@@ -88,7 +73,7 @@ def kill_all(group: int) -> None:
 
 
 def watch(pid: int, grace: float, wake: int) -> int:
-    """Until the command ends or is made to; gives its wait status."""
+    """Until the program ends or is made to; gives its wait status."""
     asked = terms = 0
     deadline = float("inf")
     inputs = [0, wake]
@@ -114,7 +99,7 @@ def watch(pid: int, grace: float, wake: int) -> int:
 
 
 def reap(pid: int) -> tuple[bool, int]:
-    """Collects ended children, adopted ones too; whether the command is among them, and its status."""
+    """Collects ended children, adopted ones too; whether the program is among them, and its status."""
     while True:
         try:
             ended, status = os.waitpid(-1, os.WNOHANG)
@@ -124,21 +109,3 @@ def reap(pid: int) -> tuple[bool, int]:
             return True, status
         if not ended:
             return False, 0
-
-
-def main(arguments: list[str]) -> int:
-    grace, command = float(arguments[0]), arguments[1:]
-    prctl(PR_SET_CHILD_SUBREAPER, 1)
-    wake, waker = os.pipe()
-    os.set_blocking(waker, False)
-    signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
-        signal.signal(number, lambda _number, _frame: None)
-    pid = start(command)
-    status = watch(pid, grace, wake)
-    kill_all(pid)
-    return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,14 +1,16 @@
-"""What the supervisor is to start, and what it says when the hub answers. No Django."""
+"""What the supervisor is to start, and what it says when the hub answers."""
 
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 GRACE_S = 10.0
 
 
 @dataclass(frozen=True)
 class Program:
-    """One process of the hub: its name in the output, its command, and environment beside ours."""
+    """One process of the hub: its name in the output, its command, and environment beside ours.
+
+    The command is an interpreter, `-m`, a module and its arguments.
+    """
 
     name: str
     command: list[str]
@@ -27,11 +29,3 @@ class Plan:
     account: str = ""
     keep_open: list[int] = field(default_factory=list)
     grace_s: float = GRACE_S
-
-    def dump(self) -> str:
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def load(cls, text: str) -> "Plan":
-        raw = json.loads(text)
-        return cls(**{**raw, "programs": [Program(**program) for program in raw["programs"]]})

@@ -1,7 +1,6 @@
-"""The commands of the hub's processes on one machine."""
+"""The commands of the hub's processes on one machine, for the project's folder."""
 
 import sys
-from pathlib import Path
 
 from toolhub.processes.plan import Program
 
@@ -17,20 +16,17 @@ def web(host: str, port: int, *, workers: int, threads: int) -> Program:
     # Granian counts connections there, idle ones too: by its default a thousand of them keep all others out.
     command += ["--backlog", str(CONNECTIONS), "--backpressure", str(CONNECTIONS)]
     command += ["--respawn-failed-workers", "--workers-kill-timeout", "8", "--no-ws"]
-    return Program("web", command, {"TOOLHUB_WEB_PROCESS": "on"})
+    return Program("web", command)
 
 
 def worker(*, concurrency: int, log_level: str) -> Program:
-    """Carries out runs: celery, every queue, one process for each of `concurrency` runs."""
-    # As root in a container celery warns at every start; the tools' code is held by the sandbox, not by it.
-    command = [sys.executable, "-W", "ignore:You're running the worker with superuser", "-m", "celery"]
-    command += ["--quiet", "-A", "toolhub", "worker", "--pool", "prefork"]
-    command += ["--concurrency", str(concurrency), "--prefetch-multiplier", "1"]
-    command += ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", log_level]
+    """Carries out runs of every queue: one process for each of `concurrency` runs."""
+    command = [sys.executable, "-m", "toolhub.processes.worker"]
+    command += ["--concurrency", str(concurrency), "--log-level", log_level]
     # Checks load every page, which a worker never shows; `make check` runs them.
     return Program("worker", command, {"CELERY_SKIP_CHECKS": "1"})
 
 
-def steward(root: Path) -> Program:
+def steward() -> Program:
     """The standing duties."""
-    return Program("steward", [sys.executable, str(root / "manage.py"), "steward"])
+    return Program("steward", [sys.executable, "-m", "django", "steward"])

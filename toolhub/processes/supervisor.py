@@ -1,14 +1,13 @@
 """Keeps the hub's processes going in the foreground until SIGINT, SIGTERM or SIGHUP."""
 
-import http.client
 import os
 import selectors
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
 
+from toolhub.processes.answer import Answer
 from toolhub.processes.child import Child, words
 from toolhub.processes.plan import Plan
 
@@ -28,7 +27,7 @@ class Supervisor:
         self.selector = selectors.DefaultSelector()
         self.stops = 0
         self.status = 0
-        self.answered = threading.Event()
+        self.answer = Answer(plan.host, plan.port)
         self.ready = False
         self.deadline = float("inf")
         self.slow = time.monotonic() + SLOW_START_S
@@ -42,27 +41,29 @@ class Supervisor:
         for number in (*STOP, signal.SIGCHLD):
             signal.signal(number, lambda _number, _frame: None)
         self.selector.register(wake, selectors.EVENT_READ)
-        threading.Thread(target=self._await_answer, args=(waker,), daemon=True).start()
         try:
             while not self._finished():
                 self._start_due()
                 self._wait(wake)
                 self._collect()
         finally:
+            self.answer.give_up()
             for child in self.children:
                 child.kill()
         return self.status
 
     def _finished(self) -> bool:
-        return self.stops > 0 and all(child.process is None for child in self.children)
+        return self.stops > 0 and all(child.pid is None for child in self.children)
 
     def _start_due(self) -> None:
         for child in self.children:
-            if not self.stops and child.process is None and time.monotonic() >= child.due:
-                self.selector.register(child.start(), selectors.EVENT_READ, child)
+            if not self.stops and child.pid is None and time.monotonic() >= child.due:
+                child.start()
+                self.selector.register(child.output, selectors.EVENT_READ, child)
+        self.answer.await_once()
 
     def _wait(self, wake: int) -> None:
-        times = [child.due for child in self.children if child.process is None and not self.stops]
+        times = [child.due for child in self.children if child.pid is None and not self.stops]
         times += [self.deadline] + ([] if self.ready else [self.slow])
         patience = max(0.0, min(times) - time.monotonic())
         for key, _ in self.selector.select(None if patience == float("inf") else patience):
@@ -72,7 +73,7 @@ class Supervisor:
                     self._stop()
             else:
                 self._show(key.data)
-        if self.answered.is_set() and not self.ready and not self.stops:
+        if not self.ready and not self.stops and self.answer.has_come():
             self.ready = True
             self._tell(self.plan.banner)
         if not self.ready and not self.stops and time.monotonic() >= self.slow:
@@ -111,13 +112,12 @@ class Supervisor:
     def _collect(self) -> None:
         """What has ended is told, and will be started again."""
         for child in self.children:
-            if child.process is None or child.process.poll() is None:
+            if child.pid is None or child.is_running():
                 continue
-            if child.process.stdout is not None:
-                self.selector.unregister(child.process.stdout)
+            self.selector.unregister(child.output)
             self._show(child, rest=True)
             code = child.ended()
-            if code is None or self.stops:
+            if self.stops:
                 continue
             if not self.ready and child.failures >= START_FAILURES:
                 self._tell(
@@ -127,24 +127,6 @@ class Supervisor:
                 continue
             self._tell(f"{child.program.name} {words(code)}; starting it again in {child.delay:g} s.")
             child.back_off()
-
-    def _await_answer(self, waker: int) -> None:
-        """Asks /readyz until it answers 200; no proxy is used."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.plan.host, self.plan.host)  # noqa: S104
-        pause = threading.Event()
-        while not self.stops:
-            connection = http.client.HTTPConnection(host, self.plan.port, timeout=5)
-            try:
-                connection.request("GET", "/readyz")
-                if connection.getresponse().status == http.client.OK:
-                    self.answered.set()
-                    os.write(waker, b"\0")
-                    return
-            except (OSError, http.client.HTTPException):
-                pause.wait(0.05)
-            finally:
-                connection.close()
-            pause.wait(0.1)
 
 
 def say(text: str) -> None:

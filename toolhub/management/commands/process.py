@@ -1,10 +1,8 @@
 """`manage.py process NAME`: one process of the hub in the foreground, for containers and service managers."""
 
 import os
-import shutil
 import sys
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +12,7 @@ from django.db import connections
 
 from monitoring.health import health_checks
 from toolhub.processes import programs
+from toolhub.processes.counts import counts_forget
 from toolhub.processes.data_folder import DataFolderError, folder_prepare
 from toolhub.processes.plan import Program
 from toolhub.processes.static_files import static_prepare
@@ -46,25 +45,18 @@ class Command(BaseCommand):
                 self._check()
             case "web":
                 static_prepare()
-                self._metrics_prepare()
+                counts_forget()
                 workers, threads = settings.WEB_WORKERS, settings.WEB_THREADS
                 self._become(programs.web(host, port, workers=workers, threads=threads))
             case "worker":
                 self._become(programs.worker(concurrency=settings.WORKERS, log_level=settings.LOG_LEVEL))
             case "steward":
-                self._become(programs.steward(settings.ROOT))
+                self._become(programs.steward())
 
     def _check(self) -> None:
         wrong = [check.reason for check in health_checks() if not check.ok]
         if wrong:
             raise CommandError(" ".join(wrong))
-
-    def _metrics_prepare(self) -> None:
-        """The counts of web processes that are gone would be counted again."""
-        folder = Path(os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(settings.DATA / "metrics")))
-        if folder == settings.DATA / "metrics":
-            shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True, exist_ok=True)
 
     def _become(self, program: Program) -> None:
         connections.close_all()
