@@ -12,7 +12,7 @@ from tests.faults.conftest import missing, submitted
 from tests.processes import Processes, wait_for
 from tests.workers.conftest import queues_purge
 
-pytestmark = [pytest.mark.outages]
+pytestmark = [pytest.mark.outages, pytest.mark.timeout(400)]
 PREFIX = "test.broker."
 
 
@@ -49,5 +49,5 @@ def test_a_thousand_runs_whose_bells_are_lost_are_all_carried_out(
     assert queues_purge()
     hub.worker(concurrency=2)
     hub.steward()
-    wait_for(lambda: Run.objects.filter(status=Status.COMPLETED).count() == 1000, 100)
+    wait_for(lambda: Run.objects.filter(status=Status.COMPLETED).count() == 1000, 300)
     assert invariants_check().faults == {}

@@ -51,7 +51,7 @@ def run(launched: Launch) -> Finished:
 def supervisors() -> list[int]:
     """Processes of ours that watch: what came of the nursery without becoming another program, and was taken."""
     pids = tree.descendants(os.getpid())
-    born = [pid for pid in pids if Path(f"/proc/{pid}/comm").read_bytes() == b"supervisor\n"]
+    born = [pid for pid in pids if told(pid, "comm") == b"supervisor\n"]
     return [pid for pid in born if (one := tree.entry(pid)) and one.parent not in born]
 
 
@@ -61,10 +61,10 @@ def waiting(count: int = 1) -> list[int]:
     return supervisors()
 
 
-def command(pid: int) -> bytes:
-    """What a process was started with; nothing of one that has ended meanwhile."""
+def told(pid: int, file: str) -> bytes:
+    """What the kernel tells of a process; nothing of one that has ended meanwhile."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
+        return Path(f"/proc/{pid}/{file}").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return b""
 
@@ -107,7 +107,7 @@ def test_the_time_runs_from_the_call_on() -> None:
 def test_one_that_died_while_it_waited_is_replaced(victim: str) -> None:
     run(launch(b"one"))
     (first,) = waiting()
-    wait_for(lambda: command(tree.youngest(first)).startswith(f"{interpreter()}\0".encode()))
+    wait_for(lambda: told(tree.youngest(first), "cmdline").startswith(f"{interpreter()}\0".encode()))
     pid = first if victim == "supervisor" else tree.youngest(first)
     os.kill(pid, 9)
     wait_for(lambda: (one := tree.entry(pid)) is None or one.state == "Z")

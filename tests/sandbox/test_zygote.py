@@ -130,7 +130,7 @@ def test_nothing_passes_from_one_call_to_the_next() -> None:
             "folder": "/work",
             "handler": True,
             "limit": [256, 256],
-            "nice": 0,
+            "nice": os.nice(0),
         }
     assert call(CODE, b"four").how == "exited"
     assert zygote() == served, "one process serves them all"
