@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import Group, Permission
 from django.db.models import Q
 from django.test import Client
@@ -114,6 +115,8 @@ class World:
     """Where each route's parameters lead, and who asks."""
 
     people: dict[str, User] = field(default_factory=dict)
+    # With which each person has signed in.
+    cookies: dict[str, str] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     team: Group | None = None
@@ -145,8 +148,8 @@ class World:
     def client(self, role: str) -> Client:
         """A browser in which the person has signed in, or one of nobody."""
         client = Client(raise_request_exception=False)
-        if role in self.people:
-            client.force_login(self.people[role])
+        if role in self.cookies:
+            client.cookies[settings.SESSION_COOKIE_NAME] = self.cookies[role]
         return client
 
     def body(self, route: Route) -> dict[str, Any]:
@@ -201,6 +204,10 @@ def world_make(admin: User, owner: Persona, owner_token: str, asked: Approval) -
         grant_create(by=admin, persona=manages, capability=capability, reason="manages the hub")
     world.tokens["other-team"] = token_create(by=outside, persona=manages, name="outside")[1]
     world.values = _objects(admin, owner, asked)
+    for role, user in world.people.items():
+        browser = Client()
+        browser.force_login(user)
+        world.cookies[role] = browser.cookies[settings.SESSION_COOKIE_NAME].value
     return world
 
 
