@@ -36,12 +36,27 @@ USES_SERVICES = {"django_db", "broker", "services"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what another shape has run already: tests that need neither database nor broker."""
-    if os.environ.get("TOOLHUB_TEST_SERVICES_ONLY") != "1":
-        return
-    kept = [item for item in items if _uses_services(item)]
+    """Leaves out what another shape runs: tests that need neither database nor broker, or folders of those
+    that do."""
+    only = os.environ.get("TOOLHUB_TEST_SERVICES_ONLY") == "1"
+    folders = os.environ.get("TOOLHUB_TEST_ELSEWHERE", "").split()
+    kept = [
+        item
+        for item in items
+        if (_uses_services(item) or not only) and not (_is_in(item, folders) and _runs_on_services(item))
+    ]
     config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
     items[:] = kept
+
+
+def _is_in(item: pytest.Item, folders: list[str]) -> bool:
+    return any(item.path.is_relative_to(settings.ROOT / folder) for folder in folders)
+
+
+def _runs_on_services(item: pytest.Item) -> bool:
+    """What runs in the sandbox is tried on one database (tests/run.py)."""
+    marks = {mark.name for mark in item.iter_markers()}
+    return _uses_services(item) and ("sandbox" not in marks or "broker" in marks)
 
 
 def _uses_services(item: pytest.Item) -> bool:

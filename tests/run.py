@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -26,7 +26,7 @@ from tests.services import CHECKOUT, RABBITMQ, REDIS, ROOT, Service, database_ur
 
 # As many as run at the same time; a shape starts workers of its own, too.
 SLOTS = 2
-# Beside them one of the shapes that mostly wait: for leases to end, services to come back, packages to come in.
+# Beside them one of the shapes that mostly wait: for leases to end, and services to come back.
 SLOTS_WAITING = 1
 TAIL = 120
 # More failures of one shape than this are no matter of load.
@@ -47,6 +47,8 @@ class Shape:
     waits: bool = False
     # Pytest's expression for what another shape has tried already.
     without: str = ""
+    # Folders and files that another shape tries, where it runs: what touches a service in them is left out here.
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def select(self) -> str:
@@ -68,7 +70,8 @@ class Shape:
 
 # The longest first.
 SHAPES = (
-    Shape("sqlite+embedded"),
+    # Pages and routes ask by Django's own queries, and the browser looks at each page on SQLite.
+    Shape("sqlite+embedded", elsewhere=("tests/pages", "tests/web/test_every_route.py")),
     Shape(
         "postgres+redis",
         needs=("PostgreSQL", "Redis"),
@@ -83,6 +86,7 @@ SHAPES = (
     ),
     Shape("browser", ("browser",), ("chromium",)),
     Shape("hostile", ("hostile",), ("bubblewrap",)),
+    Shape("setup", ("setup",)),
     Shape(
         "outages",
         ("outages",),
@@ -97,7 +101,6 @@ SHAPES = (
         {"TOOLHUB_DATABASE_URL": database_url("faults"), "TOOLHUB_BROKER_URL": REDIS},
         waits=True,
     ),
-    Shape("setup", ("setup",), waits=True),
     Shape(
         "postgres+rabbitmq",
         ("broker", "services"),
@@ -132,6 +135,7 @@ def environment(shape: Shape, data: str) -> dict[str, str]:
     own = {key: value for key, value in os.environ.items() if not key.startswith(out)}
     own |= {key: value for key, value in os.environ.items() if key.startswith(kept)}
     settings = {"TOOLHUB_DATA": data, "TOOLHUB_TEST_SHAPE": shape.name}
+    settings["TOOLHUB_TEST_ELSEWHERE"] = " ".join(shape.elsewhere)
     return {**own, **settings, "TOOLHUB_QUEUE_PREFIX": f"test.{CHECKOUT}.{shape.name}.", **shape.env}
 
 
@@ -209,6 +213,8 @@ def choose(found: dict[str, Service]) -> tuple[list[Shape], list[str]]:
             left_out.append(f"{shape.name} ({why})")
         else:
             shapes.append(shape)
+    if not any(shape.name == "postgres+redis" for shape in shapes):
+        shapes = [replace(shape, elsewhere=()) for shape in shapes]
     if found["bubblewrap"].missing:
         left_out.append(f"sandbox (bubblewrap: {found['bubblewrap'].missing})")
     return shapes, left_out
