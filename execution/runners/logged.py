@@ -44,9 +44,9 @@ class Logged:
             "message": self._kept(message, MESSAGE_MOST),
             "fields": self._fields(fields),
         }
-        texts = (self._call.tool, self._call.run_id, entry["message"], entry["fields"])
-        log.log(LEVELS[known], "%s %s %r %r", *texts)
-        self._keep(entry)
+        if self._keep(entry):
+            texts = (self._call.tool, self._call.run_id, entry["message"], entry["fields"])
+            log.log(LEVELS[known], "%s %s %r %r", *texts)
 
     def look(self) -> None:
         """Tells what there is, if it is time and somebody hears it."""
@@ -67,20 +67,22 @@ class Logged:
                 told.append(self._event([entry for _, entry in self._last], self._left_out))
         return [(LOGGED, data) for data in told]
 
-    def _keep(self, entry: dict[str, Any]) -> None:
+    def _keep(self, entry: dict[str, Any]) -> bool:
+        """Whether it is one of the first: no flood of them goes to the hub's own log."""
         size = _ENTRY + len(entry["message"]) + sum(map(len, (*entry["fields"], *entry["fields"].values())))
         with self._lock:
             if self._over:
-                return
+                return False
             if not self._last and self._begun + size <= BEGIN_MOST:
                 self._begun += size
                 self._waits.append(entry)
-                return
+                return True
             self._last.append((size, entry))
             self._ended += size
             while self._ended > END_MOST and len(self._last) > 1:
                 self._ended -= self._last.popleft()[0]
                 self._left_out += 1
+            return False
 
     def _fields(self, fields: Any) -> dict[str, str]:
         given = list(fields.items())[:FIELDS_MOST] if isinstance(fields, Mapping) else []

@@ -1,6 +1,8 @@
 """WebAssembly modules: carried out with fuel, memory and time of their own, without any right."""
 
+import contextlib
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -27,6 +29,7 @@ _IMPORTS = """
  (import "wasi_snapshot_preview1" "path_open"
   (func $open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
  (import "wasi_snapshot_preview1" "sock_accept" (func $accept (param i32 i32 i32) (result i32)))
+ (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll (param i32 i32 i32 i32) (result i32)))
  (memory (export "memory") 1)
 """
 # The request comes back as the result.
@@ -43,6 +46,25 @@ TABLES = """
  (table 1 funcref)
  (func (export "_start") (loop $more
   (br_if $more (i32.ne (table.grow (ref.null func) (i32.const 1000000)) (i32.const -1)))) unreachable)
+"""
+RECURSES = '(func $again (call $again)) (func (export "_start") (call $again))'
+# Each memory is within its bound; together they are not.
+MEMORIES = f"""
+ {" ".join(f"(memory $m{number} 1)" for number in range(16))}
+ (func (export "_start") {
+    " ".join(
+        f"(drop (memory.grow $m{number} (i32.const 500)))"
+        f"(memory.fill $m{number} (i32.const 0) (i32.const 1) (i32.const 32000000))"
+        for number in range(16)
+    )
+} (loop $more (br $more)))
+"""
+# Asks its host to wait for an hour: neither fuel nor an epoch ends that.
+SLEEPS = """
+ (func (export "_start")
+  (i64.store (i32.const 16) (i64.const 0)) (i32.store8 (i32.const 24) (i32.const 0))
+  (i32.store (i32.const 32) (i32.const 1)) (i64.store (i32.const 40) (i64.const 3600000000000))
+  (drop (call $poll (i32.const 16) (i32.const 200) (i32.const 1) (i32.const 300))))
 """
 FAULTS = '(func (export "_start") unreachable)'
 EXITS = '(func (export "_start") (call $exit (i32.const 97)))'
@@ -66,6 +88,9 @@ BODIES = {
     "loop": LOOP,
     "grows": GROWS,
     "tables": TABLES,
+    "recurses": RECURSES,
+    "memories": MEMORIES,
+    "sleeps": SLEEPS,
     "faults": FAULTS,
     "exits": EXITS,
     "tries": TRIES,
@@ -156,6 +181,23 @@ def test_memory_does_not_grow_past_its_bound(perform: Perform) -> None:
     assert done.resources["max_memory_bytes"] < 128 << 20
 
 
+def test_many_memories_are_one_bound(perform: Perform) -> None:
+    done = perform("memories", maxMemoryBytes=32 << 20)
+    assert done.error is not None, done
+    assert done.error["code"] in {"RESOURCE_EXCEEDED", "EXECUTION_FAILED"}
+    assert done.resources["max_memory_bytes"] < 384 << 20
+
+
+def test_calls_without_end_are_a_fault(perform: Perform) -> None:
+    assert error_of(perform("recurses")) == (Status.FAILED, "EXECUTION_FAILED", "")
+
+
+def test_time_ends_a_wait_in_the_host(perform: Perform) -> None:
+    began = time.monotonic()
+    assert error_of(perform("sleeps", timeout_ms=1500))[:2] == (Status.TIMEOUT, "TIMEOUT")
+    assert time.monotonic() - began < 8
+
+
 def test_a_module_has_no_right(perform: Perform) -> None:
     assert perform("tries").data == 1000, "no file, no socket, no variable"
 
@@ -170,6 +212,25 @@ def test_a_module_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = module_build(content, threading.Event())
     monkeypatch.setattr(wasm, "sandbox_run", None)
     assert module_build(content, threading.Event()) == first
+
+
+def _sized(content: bytes) -> bytes:
+    """With its length before it (LEB128, five bytes)."""
+    size = len(content)
+    return (
+        bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14 & 127 | 128, size >> 21 & 127 | 128, 0])
+        + content
+    )
+
+
+def test_blocks_within_blocks_without_end_are_compiled_or_refused() -> None:
+    deep = 300_000
+    body = b"\0" + b"\2\x40" * deep + b"\x0b" * deep + b"\x0b"
+    content = b"\0asm\1\0\0\0\1\4\1\x60\0\0\3\2\1\0\x0a" + _sized(b"\1" + _sized(body))
+    began = time.monotonic()
+    with contextlib.suppress(ToolHubError):
+        module_build(content, threading.Event(), 20.0)
+    assert time.monotonic() - began < 40
 
 
 @pytest.mark.parametrize("content", [b"", b"\0asm\1\0\0\0garbage", b"\x7fELF"])
