@@ -5,16 +5,24 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 
 from security.sandbox.levels import Level
 from tests.sandbox import programs
 from tests.sandbox.conftest import PROGRAMS, Run, World
-from tests.sandbox.verdicts import ENDED, ESCAPES, HELD, LEVELS, OWN_USER, VERDICTS, table
+from tests.sandbox.verdicts import (
+    ENDED,
+    ESCAPES,
+    HELD,
+    LEVELS,
+    OWN_USER,
+    PAGE,
+    VERDICTS,
+    page_with_table,
+    table,
+)
 
 pytestmark = pytest.mark.hostile
 BOUNDS: dict[str, Any] = {
@@ -92,5 +100,6 @@ def _names(function: Any) -> tuple[str, ...]:
 
 
 def test_the_page_shows_this_table() -> None:
-    page = (Path(settings.ROOT) / "docs" / "sandbox.md").read_text(encoding="utf-8")
-    assert table() in page, "put tests.sandbox.verdicts.table() into docs/sandbox.md"
+    page = PAGE.read_text(encoding="utf-8")
+    assert page_with_table(page) == page, "run python -m tests.sandbox.verdicts"
+    assert table() in page

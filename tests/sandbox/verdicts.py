@@ -1,9 +1,12 @@
-"""What becomes of each hostile program at each level. docs/sandbox.md shows this table; tests compare both.
+"""What becomes of each hostile program at each level: `python -m tests.sandbox.verdicts` writes docs/sandbox.md.
 
 `held`: it got nothing. `ended`: it passed a bound and was ended. `escapes`: it gets what it wants. `own user`: it
 escapes, unless the worker is root, as each run then has a user of its own.
 """
 
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandbox.md"
 LEVELS = ("isolated", "confined", "process")
 HELD, ENDED, ESCAPES, OWN_USER = "held", "ended", "escapes", "own user"
 _ALWAYS_HELD, _ALWAYS_ENDED = (HELD, HELD, HELD), (ENDED, ENDED, ENDED)
@@ -80,3 +83,15 @@ def table() -> str:
     for name, row in VERDICTS.items():
         lines.append(f"| {name.replace('_', ' ')} | {' | '.join(row)} |")
     return "\n".join(lines) + "\n"
+
+
+def page_with_table(page: str) -> str:
+    """The page with this table in the place of the one that it has."""
+    head = table().splitlines()[0]
+    before, _, rest = page.partition(head)
+    after = rest.partition("\n\n")[2]
+    return before + table() + (f"\n{after}" if after else "")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
