@@ -30,7 +30,7 @@ def migrated_make(folder: Path, *, postgres: bool) -> dict[str, str]:
         urls.append(url)
     folder.mkdir(mode=0o700)
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("TOOLHUB_", "DJANGO_"))}
-    command = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
+    command = [sys.executable, "manage.py", "migrate", "--verbosity=0", "--skip-checks"]
     begun = [
         subprocess.Popen(
             command,
