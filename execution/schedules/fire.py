@@ -8,11 +8,15 @@ from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.actors import SYSTEM
-from core.errors import Overloaded, ToolHubError
+from core.errors import Denied, Overloaded, ToolHubError
 from execution.models import Run, Schedule
+from execution.runs.refusals import refusal_record
 from execution.runs.services import Manner, run_submit
-from execution.schedules.services import request_of
+from execution.schedules.services import ADD, request_of
 from execution.schedules.times import due_after
+from registry.selectors import tools_named
+from security.principals import PersonaPrincipal
+from security.sharing.reach import may
 from security.tokens import principal_of_persona
 
 log = logging.getLogger(__name__)
@@ -55,9 +59,11 @@ def _fire(schedule: Schedule, now: datetime) -> bool:
 def _submit(schedule: Schedule, due: datetime) -> None:
     """Submits the run, or writes down why it was refused. Raises Overloaded, which is no refusal."""
     here = Schedule.objects.filter(pk=schedule.pk)
+    principal = principal_of_persona(schedule.persona, schedule.responsible)
     try:
+        _person_check(principal, schedule)
         run = run_submit(
-            principal=principal_of_persona(schedule.persona, schedule.responsible),
+            principal=principal,
             name=schedule.tool,
             request=request_of(schedule),
             manner=Manner(0.0, detached=True),
@@ -71,6 +77,22 @@ def _submit(schedule: Schedule, due: datetime) -> None:
         return
     here.update(last_run=run)
     record(_fired_entry(schedule, due, run))
+
+
+def _person_check(principal: PersonaPrincipal, schedule: Schedule) -> None:
+    """Who answers for a schedule may still make it: else what somebody set up outlives their right to it.
+
+    Who has left is told as that by the decision. Raises Denied, on record.
+    """
+    person = schedule.responsible
+    if not person.is_active or may(person, ADD, schedule.persona, *tools_named(schedule.tool)):
+        return
+    error = Denied(
+        f"{person.get_username()} may not make schedules of {schedule.tool} as {schedule.persona} any more.",
+        suggestions=["Hand it over to somebody who may, or delete it."],
+    )
+    refusal_record(principal, schedule.tool, error, {"reason": error.message})
+    raise error
 
 
 def _key(schedule: Schedule, due: datetime) -> str:

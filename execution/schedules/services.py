@@ -17,6 +17,7 @@ from security.permissions import actor_of, require
 from security.tokens import principal_of_persona
 
 NAME_MAX = 80
+ADD = "execution.add_schedule"
 
 
 def request_of(schedule: Schedule) -> CallRequest:
@@ -40,7 +41,7 @@ def schedule_create(
     The call has to be allowed and its arguments have to fit now; both are asked again each time.
     Raises Denied, and InvalidRequest with pointers to the fields.
     """
-    require(by, "execution.add_schedule", persona, *tools_named(tool))
+    require(by, ADD, persona, *tools_named(tool))
     name, cron = name.strip(), " ".join(cron.split())
     if not 1 <= len(name) <= NAME_MAX:
         raise _field_error("name", f"Say what it is for, in at most {NAME_MAX} characters.")

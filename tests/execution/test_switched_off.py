@@ -11,7 +11,10 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from execution.models import Run, RunEvent
+from execution.runners import call_run
 from execution.runs.events import event_add
+from execution.runs.invariants import invariants_check
+from execution.runs.worker import queue_work
 from registry.models import Package
 from security.authentication import IsActive
 from security.models import Grant, Persona, Token, User
@@ -149,3 +152,35 @@ def test_who_waits_for_news_of_a_run_hears_none_after_its_end(
     assert polled.status_code == status
     assert b"secret words" not in polled.content + b"".join(stream)
     assert RunEvent.objects.filter(run_id=run.pk).count() == 2
+
+
+@pytest.mark.parametrize(("end", "status"), END_WHILE_IT_WAITS.values(), ids=END_WHILE_IT_WAITS)
+def test_an_attempt_that_works_has_its_outcome_and_what_waits_behind_it_does_not_begin(
+    call: Call,
+    ask: Call,
+    fx: Package,
+    monkeypatch: pytest.MonkeyPatch,
+    end: Callable[[], object],
+    status: int,
+) -> None:
+    """Broken off, its effects would be half done. What merely expired since it was accepted does not matter."""
+    for value in ("first", "second"):
+        assert call("fx_echo", {"value": value}, HTTP_PREFER="respond-async").status_code == 202
+    worked: list[Any] = []
+
+    def late(asked: Any) -> Any:
+        end()
+        worked.append(asked.arguments["value"])
+        return call_run(asked)
+
+    monkeypatch.setattr("execution.runs.worker.call_run", late)
+    assert queue_work("default") == 2
+    first, second = Run.objects.order_by("id")
+    assert first.status == "completed"
+    over = Token.objects.get().state == "expired"
+    assert worked == (["first", "second"] if over else ["first"])
+    assert (second.status, (second.error or {}).get("code")) == (
+        ("completed", None) if over else ("failed", "PERMISSION_DENIED")
+    )
+    assert ask("GET", f"runs/{first.pk}").status_code == status
+    assert invariants_check().faults == {}

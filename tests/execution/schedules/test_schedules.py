@@ -17,10 +17,11 @@ from execution.runs.worker import queue_work
 from execution.schedules.fire import schedules_fire
 from execution.schedules.services import schedule_create, schedule_delete, schedule_switch
 from execution.steward import Duty, duties, duty_perform
-from registry.models import Package
+from registry.models import Package, Tool
 from registry.services import assignment_delete
 from security.models import Persona, User
 from security.services import persona_switch
+from security.sharing.services import right_give, right_take
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., Schedule]
@@ -159,6 +160,24 @@ def test_who_left_is_not_responsible_any_more(make: Make, admin: User) -> None:
     schedules_fire(DUE)
     assert now_of(schedule).last_error == "PERMISSION_DENIED: The person responsible has left."
     assert Run.objects.count() == 0
+
+
+def test_a_schedule_does_not_outlive_the_right_to_make_it(make: Make, admin: User, persona: Persona) -> None:
+    """Who lost the right on the persona, or on the tool, calls with its rights no more."""
+    kim, echo = User.objects.create_user("kim"), Tool.objects.get(name="fx_echo")
+    for thing in (persona, echo):
+        right_give(by=admin, thing=thing, to=kim, level="execute")
+    schedule = make(by=User.objects.get(pk=kim.pk))
+    for day, thing in enumerate((persona, echo)):
+        right_take(by=admin, thing=thing, to=kim, level="execute")
+        assert schedules_fire(DUE + timedelta(days=day)) == 1
+        said = "PERMISSION_DENIED: kim may not make schedules of fx_echo as researcher any more."
+        assert now_of(schedule).last_error == said
+        right_give(by=admin, thing=thing, to=kim, level="execute")
+    assert Run.objects.count() == 0
+    assert Event.objects.filter(kind="run.refused").exists()
+    schedules_fire(DUE + timedelta(days=2))
+    assert (Run.objects.count(), now_of(schedule).last_error) == (1, "")
 
 
 @pytest.mark.parametrize("lost", ["persona", "assignment", "person"])
