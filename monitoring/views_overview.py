@@ -83,8 +83,11 @@ def day_of(person: User) -> Figures:
 
 def busiest(day: Figures) -> list[dict[str, Any]]:
     """`{tool, total, unsuccessful}` of the tools that were called most."""
-    first = heapq.nsmallest(BUSIEST, day.tools.items(), key=lambda item: (-item[1][0], item[0]))
-    return [{"tool": name, "total": total, "unsuccessful": failed} for name, (total, failed) in first]
+    most = heapq.nlargest(BUSIEST, (total for total, _ in day.tools.values()))
+    # Of many thousands only those that may be among the first are put in order.
+    rows = [(name, total, failed) for name, (total, failed) in day.tools.items() if total >= most[-1]]
+    rows.sort(key=lambda row: (-row[1], row[0]))
+    return [{"tool": name, "total": total, "unsuccessful": failed} for name, total, failed in rows[:BUSIEST]]
 
 
 def figures(day: Figures, opens: dict[str, int]) -> list[Figure]:

@@ -36,12 +36,16 @@ class Figures:
         self.completed += other.completed
         self.unsuccessful += other.unsuccessful
         self.open += other.open
+        times, tools = self.times, self.tools
         for number, count in other.times.items():
-            self.times[number] = self.times.get(number, 0) + count
+            times[number] = times.get(number, 0) + count
         for name, (calls, unsuccessful) in other.tools.items():
-            mine = self.tools.setdefault(name, [0, 0])
-            mine[0] += calls
-            mine[1] += unsuccessful
+            mine = tools.get(name)
+            if mine is None:
+                tools[name] = [calls, unsuccessful]
+            else:
+                mine[0] += calls
+                mine[1] += unsuccessful
 
     def count(self, status: str, count: int, number: int | None, tool: str) -> None:
         """Takes in runs of one kind."""

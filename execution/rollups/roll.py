@@ -102,10 +102,9 @@ def reopened(opens: Mapping[datetime, int]) -> set[datetime]:
     if not any(opens.values()):
         return set()
     still = Run.objects.filter(status__in=STATUS_GROUPS["open"]).order_by()
-    # Of just these half-hours: one between them that is not among them has open runs of its own.
-    if still.filter(within([Piece(at, at + HALF_HOUR) for at in sorted(opens)])).count() == sum(
-        opens.values()
-    ):
+    # Of just these: a half-hour between them may have open runs of its own.
+    pieces = [Piece(at, at + HALF_HOUR) for at in sorted(opens)]
+    if still.filter(within(pieces)).count() == sum(opens.values()):
         return set()
     had = {at: count for at, count in opens.items() if count}
     now = counts_read([still.filter(within([Piece(at, at + HALF_HOUR)])) for at in had])
