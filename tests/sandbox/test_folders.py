@@ -217,6 +217,52 @@ def test_of_a_kept_folder_all_that_takes_room_is_counted(
     assert done.how == how, done
 
 
+WAITS = """
+import os, sys, time
+folder = sys.argv[1]
+open(f"{folder}/first", "w").write("a")
+os.mkdir(f"{folder}/deep")
+ends = time.monotonic() + 20
+while not os.path.exists(f"{folder}/other") and time.monotonic() < ends:
+    time.sleep(0.01)
+open(f"{folder}/first", "a").write("b")
+open(f"{folder}/deep/second", "w").write("c")
+"""
+MEETS = """
+import os, sys, time
+folder = sys.argv[1]
+while not os.path.exists(f"{folder}/deep"):
+    time.sleep(0.01)
+open(f"{folder}/deep/met", "w").write("d")
+open(f"{folder}/other", "w").write("e")
+"""
+
+
+@pytest.mark.parametrize("level", [Level.ISOLATED, Level.CONFINED])
+def test_two_runs_at_once_have_the_folder_of_their_session(db: None, tmp_path: Path, level: Level) -> None:
+    for each in (tmp_path, *list(tmp_path.parents)[:2]):
+        each.chmod(0o755)
+    kept = tmp_path / "kept"
+    kept.mkdir(mode=0o711)
+    mounts = [*interpreter_mounts(), Mount(str(kept), "/kept", writable=True, most_bytes=1 << 20)]
+    done = []
+
+    def run(code: str) -> None:
+        argv = [interpreter(), "-I", "-S", "-c", code, "/kept"]
+        done.append(sandbox_run(Launch(argv=argv, level=level, mounts=mounts), threading.Event()))
+
+    first = threading.Thread(target=run, args=(WAITS,))
+    first.start()
+    while not (kept / "deep").exists() and first.is_alive():
+        time.sleep(0.01)
+    run(MEETS)
+    first.join()
+    assert [(each.how, each.exit_code, each.log) for each in done] == [("exited", 0, b"")] * 2
+    assert sorted(os.listdir(kept / "deep")) == ["met", "second"]
+    run("import sys; print(open(sys.argv[1] + '/first').read())")
+    assert done[-1].stdout == b"ab\n"
+
+
 def test_stale_folders_are_swept(db: None) -> None:
     work = Path(django_settings.DATA) / "sandbox"
     work.mkdir(exist_ok=True)

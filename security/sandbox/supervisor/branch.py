@@ -190,7 +190,7 @@ def _become(order: Order, supervisor: int, door: int, says: int) -> None:
     for number, descriptor in zip((0, 1, 2, zygote.DOOR), moved, strict=True):
         os.dup2(descriptor, number)
     if os.getuid() == 0 and not order.as_root:
-        identity_take(identity_of(supervisor), [host for host, *_ in order.mounts], [])
+        identity_take(identity_of(supervisor, order.mounts), [host for host, *_ in order.mounts], [])
     native.prctl(native.PR_SET_PDEATHSIG, signal.SIGKILL)
     if order.secrets:
         order.environment["TOOLHUB_SECRETS_FD"] = str(SECRETS)

@@ -8,7 +8,7 @@ import signal
 
 from security.sandbox import landlock, native
 from security.sandbox.supervisor import isolated, tree
-from security.sandbox.supervisor.identity import identity_of, identity_take
+from security.sandbox.supervisor.identity import identity_of, identity_take, is_alone
 from security.sandbox.supervisor.order import Order, order_read, order_take
 
 SECRETS = 3
@@ -90,7 +90,7 @@ def limits_of(order: Order) -> dict[int, int]:
     if cpu := limits.get("cpu_ms"):
         held[resource.RLIMIT_CPU] = int(cpu) // 1000 + 2
     processes = int(limits["processes"])
-    if order.level != "isolated" and os.getuid() < 0x7000_0000:
+    if order.level != "isolated" and not is_alone(os.getuid()):
         processes += tree.count_of_user(os.getuid())  # the kernel counts all that this user runs
     return {**held, resource.RLIMIT_NPROC: processes}
 
@@ -115,7 +115,8 @@ def _become(
     if os.getuid() == 0 and not order.as_root:
         mounts = [host for host, *_ in order.mounts]
         read_only = [] if isolates else [host for host, _, writable, _ in order.mounts if not writable]
-        identity_take(identity_of(supervisor), [*mounts, *([order.work] if order.work else [])], read_only)
+        user = identity_of(supervisor, order.mounts)
+        identity_take(user, [*mounts, *([order.work] if order.work else [])], read_only)
     native.prctl(native.PR_SET_PDEATHSIG, signal.SIGKILL)
     if isolates:
         words = isolated.arguments(order)

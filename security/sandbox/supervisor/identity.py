@@ -1,7 +1,8 @@
 """A user of its own for each run, where the supervisor is root: nobody else's files, signals or limits.
 
 The number is free on any machine (systemd's UIDS-GIDS.md leaves this range unused) and has the
-supervisor's process id in it, so that no two runs of one machine share it.
+supervisor's process id in it, so that no two runs of one machine share it. Those that have a folder which
+outlasts them are the folder's user: several of one session may be at work in it at once.
 """
 
 import os
@@ -12,11 +13,21 @@ from contextlib import contextmanager
 from security.sandbox import native
 
 FIRST = 0x7000_0000
+# Process ids end before (PID_MAX_LIMIT); so many users of folders come behind them.
+_KEPT, _KEPT_MOST = FIRST + (1 << 22), 1 << 24
 
 
-def identity_of(supervisor: int) -> int:
-    """The user and group id of the run that this supervisor watches."""
+def identity_of(supervisor: int, mounts: "list[tuple[str, str, bool, int | None]]") -> int:
+    """The user and group id of the run that this supervisor watches, with these mounts (see Order)."""
+    for host, _, _, most in mounts:
+        if most is not None:
+            return _KEPT + os.stat(host).st_ino % _KEPT_MOST
     return FIRST + supervisor
+
+
+def is_alone(user: int) -> bool:
+    """Whether this user is one run's and nobody else's."""
+    return FIRST <= user < _KEPT
 
 
 def identity_take(user: int, needed: list[str], read_only: list[str]) -> None:

@@ -83,7 +83,8 @@ def tool_start(order: Order, ordered: bytes, child: Child) -> Tool:
     """
     supervisor = os.getpid()
     if order.work and os.getuid() == 0 and not order.as_root:
-        os.chown(order.work, identity_of(supervisor), identity_of(supervisor))
+        user = identity_of(supervisor, order.mounts)
+        os.chown(order.work, user, user)
     _hand_over_kept(order, supervisor)
     tool = Tool(child.pid, child.stdin, child.stdout, child.stderr)
     if group := group_make(order, order.group):
@@ -132,14 +133,14 @@ def group_make(order: Order, path: str) -> "Group | None":
 
 
 def _hand_over_kept(order: Order, supervisor: int) -> None:
-    """Where each run has a user of its own, what a folder kept from earlier ones becomes this one's."""
+    """Where runs have users of their own, a folder that was made, or restored, becomes its user's."""
     if os.getuid() != 0 or order.as_root:
         return
-    user = f"{identity_of(supervisor)}:{identity_of(supervisor)}"
+    user = identity_of(supervisor, order.mounts)
     for host, _, _, most in order.mounts:
-        if most is not None:
+        if most is not None and os.stat(host).st_uid != user:
             # Links are not followed (-P is what it does when it goes down).
-            os.spawnv(os.P_WAIT, "/bin/chown", ["chown", "-hR", user, host])  # noqa: S606
+            os.spawnv(os.P_WAIT, "/bin/chown", ["chown", "-hR", f"{user}:{user}", host])  # noqa: S606
 
 
 def _let_go(order: Order, tool: Tool, ready: int, go: int) -> str:
