@@ -97,7 +97,7 @@ def _ask(descriptors: list[int]) -> int:
                         _end()
                         continue
                 if told := _heard(answer):
-                    return os.pidfd_open(STARTED.unpack(told)[0])
+                    return _process_of(STARTED.unpack(told)[0])
                 if told is None:
                     _end()
                     hung += 1
@@ -109,6 +109,14 @@ def _ask(descriptors: list[int]) -> int:
         retryable=True,
         suggestions=["The worker's machine is overloaded, or ill. Call it again: nothing of it was run."],
     )
+
+
+def _process_of(pid: int) -> int:
+    """A descriptor that can be read once the process has ended, as it may have: its pipe has what it said."""
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError:
+        return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _heard(answer: socket.socket) -> bytes | None:

@@ -62,6 +62,30 @@ def test_a_supervisor_that_dies_before_it_answers_is_replaced(stand_in: Callable
     assert len(asked) == 2
 
 
+def test_one_that_is_over_before_it_is_looked_at_has_said_what_it_said(
+    stand_in: Callable[..., Sleeper],
+) -> None:
+    """Its program may end without its input; it is neither replaced nor lost."""
+    asked = []
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+
+    def answer(given: list[int]) -> None:
+        asked.append(given)
+        os.write(given[2], b"a report")
+        os.write(given[0], STARTED.pack(gone.pid))
+        for each in given:
+            os.close(each)
+
+    process = stand_in(answer)
+    made = nursery.Supervisor(b"an order")
+    assert not made.is_alive
+    assert os.read(made.out, 100) == b"a report"
+    made.close()
+    assert len(asked) == 1
+    assert process.poll() is None, "the nursery is well"
+
+
 def test_one_that_hangs_is_waited_for_only_so_long_and_ended(
     stand_in: Callable[..., Sleeper], monkeypatch: pytest.MonkeyPatch
 ) -> None:
