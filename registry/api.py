@@ -131,7 +131,7 @@ def tools_page(principal: PersonaPrincipal, wanted: ToolFilter, after: str = "")
         raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}])
     if not principal.persona_active:
         # What may not be called is not offered: a list that a model takes for granted costs it a turn.
-        reason = f"The persona {principal.persona} is switched off. An admin can switch it on."
+        reason = f"The persona {principal.persona} is switched off. An operator or an admin can switch it on."
         return ToolPage((), reason=reason)
     rows = tools_assigned(principal.persona_id).filter(name__gt=after)
     if wanted.collection:

@@ -20,7 +20,9 @@ from security.facts import CallFacts, GrantFact, LimitFact, RestrictionFact
 Verdict = Literal["pass", "warn", "fail", "ask"]
 APPROVED = "approved"
 """A grant of `approved:TOOL` approves calls of the tool in advance."""
-_ADMIN = "an admin"
+# Who can change what a rule says, by the least role that can (security/accounts/roles.py); else an admin.
+_ADMIN, _OPERATOR, _PUBLISHER = "an admin", "an operator or an admin", "a publisher or an admin"
+_WHO = {"persona": _OPERATOR, "pause": _OPERATOR, "restrictions": _OPERATOR, "version": _PUBLISHER}
 VIOLATIONS_NAMED = 3
 _WINDOWS = {1: "a second", 60: "a minute", 3600: "an hour", 86_400: "a day"}
 _GROUNDS = frozenset({"assignment", "capabilities"})
@@ -83,7 +85,7 @@ def _told(check: Check) -> dict[str, Any]:
 
 
 def _fail(name: str, reason: str, code: str, remedy: str) -> Check:
-    return Check(name, "fail", reason, code, remedy, _ADMIN)
+    return Check(name, "fail", reason, code, remedy, _WHO.get(name, _ADMIN))
 
 
 def _token(facts: CallFacts) -> Check:
@@ -134,7 +136,7 @@ def _version_state(facts: CallFacts) -> Check:
             return Check("version", "pass", f"{named} is published.")
         case "deprecated":
             reason = f"{named} is deprecated.{why}"
-            return Check("version", "warn", reason, remedy="Move to another version.", who=_ADMIN)
+            return Check("version", "warn", reason, remedy="Move to another version.", who=_PUBLISHER)
         case "yanked":
             return _fail("version", f"{named} was withdrawn.{why}", "VERSION_YANKED", "Call another version.")
     return _fail("version", f"{named} is in quarantine.{why}", "QUARANTINED", "Review it, and restore it.")

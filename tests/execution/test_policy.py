@@ -49,7 +49,7 @@ def test_an_explicit_deny_wins_over_a_wider_grant(
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "PERMISSION_DENIED")
     check = failed_check(refused)
     assert check["reason"] == "A restriction denies calls that need file:read. Made by admin: a leak"
-    assert (check["name"], check["who"]) == ("restrictions", "an admin")
+    assert (check["name"], check["who"]) == ("restrictions", "an operator or an admin")
     assert Run.objects.count() == 1
     assert Event.objects.filter(kind="run.refused").count() == 1
     restriction_lift(by=admin, restriction=row)

@@ -40,7 +40,7 @@ def test_a_denial_names_the_check_the_remedy_and_who_can_change_it(
     (failed,) = [check for check in answer["decision"]["checks"] if check["verdict"] == "fail"]
     assert failed["name"] == "persona"
     assert failed["remedy"] == "Switch the persona on."
-    assert failed["who"] == "an admin"
+    assert failed["who"] == "an operator or an admin"
 
 
 def test_arguments_that_do_not_fit_are_told_with_pointers(ask: Ask, assign: Assign) -> None:
@@ -127,7 +127,11 @@ def test_who_can_call_a_tool(ask: Ask, assign: Assign, admin: User, persona: Per
     assignment_create(by=admin, persona=resting, tool=Tool.objects.get(name="echo"))
     persona_switch(by=admin, persona=resting, on=False)
     (row,) = (row for row in ask(tool="echo").json()["personas"] if row["persona"] == "resting")
-    assert (row["allowed"], row["code"], row["who"]) == (False, "PERMISSION_DENIED", "an admin")
+    assert (row["allowed"], row["code"], row["who"]) == (
+        False,
+        "PERMISSION_DENIED",
+        "an operator or an admin",
+    )
 
 
 def test_an_empty_list_says_why(ask: Ask, published: None, may_ask: None) -> None:
