@@ -4,7 +4,7 @@ import select
 from typing import Any
 
 from psycopg import Connection
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 
 class Pool(ConnectionPool[Connection[Any]]):
@@ -28,6 +28,11 @@ def pool_use(database: dict[str, Any], size: int) -> None:
     database["OPTIONS"] = {**database["OPTIONS"], "pool": pool}
     # The pool keeps them: no thread does.
     database["CONN_MAX_AGE"], database["CONN_HEALTH_CHECKS"] = 0, False
+
+
+def is_unsent(error: BaseException) -> bool:
+    """Whether nothing reached the server, because there was no connection to send it by."""
+    return isinstance(error.__cause__, PoolTimeout)
 
 
 def is_at_rest(connection: Connection[Any]) -> bool:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from audit.ledger import event_row
 from core.failpoints import failpoint
+from core.postgres.pool import is_unsent
 from core.rows import row_make
 from execution.models import Attempt, Run, RunEvent, Status
 from execution.runs import hotpath, hotwork
@@ -161,8 +162,8 @@ def begin_new(accepted: Accepted) -> Lease | None:
         with accepted.spent():
             clock = "lease_ends", _lease_ends(settings.LEASE_S)
             rows_write([run], keys, [attempt], events, [ledger], clock=clock, proof=accepted.proof)
-    except LOST:
-        if connection.in_atomic_block or not is_begun(run, run.lease_token):
+    except LOST as lost:
+        if connection.in_atomic_block or is_unsent(lost) or not is_begun(run, run.lease_token):
             raise
     failpoint("start.after")
     return Lease(run, run.lease_token, run.attempt, tuple(events))
