@@ -145,4 +145,6 @@ def test_a_persona_that_is_switched_off_is_told_why_its_list_is_empty(
     persona_switch(by=admin, persona=persona, on=False)
     body = client.get("/api/v1/tools", HTTP_AUTHORIZATION=f"Bearer {token_text}").json()
     assert body["tools"] == []
-    assert body["reason"] == "The persona researcher is switched off. An admin can switch it on."
+    assert (
+        body["reason"] == "The persona researcher is switched off. An operator or an admin can switch it on."
+    )
