@@ -23,7 +23,7 @@ STARTED = struct.Struct("=I")
 WAITS, WATCHES = b"spare", b"supervisor"
 _TAKEN, _OVER = b"T", b"O"
 # The next is forked when the start of the one before is over, or at once where it is wanted.
-_LATER_S = 0.05
+_LATER_S = 0.03
 # One that died before it was taken is not replaced at once: the next may die as well.
 _REST_S = 0.1
 
