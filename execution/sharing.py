@@ -1,5 +1,6 @@
 """Which events of the ledger are kept from a person: those of what they do not reach."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import CharField, Exists, F, Func, OuterRef, Q, QuerySet, TextField, Value
@@ -14,6 +15,8 @@ from security.models import User
 from security.sharing.kinds import KINDS
 from security.sharing.reach import kept_from
 
+# By kind of object, what is kept of it.
+Kept = dict[str, list[QuerySet[Any]]]
 # Members of events' data that list tools.
 _LISTS = ("tools", "added", "removed")
 
@@ -26,58 +29,61 @@ def events_narrow(person: User, rows: QuerySet[Event]) -> QuerySet[Event]:
     kept = kept_from(person)
     if not kept:
         return rows
+    told = (*kept, "capability", *_LISTS, "affected")
+    rows = rows.alias(**{f"told_{name}": Told("canonical", member=name) for name in told})
+    listing = Q(kind="release.published") | Q(kind__startswith="collection.")
+    beside = [*kept["persona"], *kept["package"]]
+    # All at once: each further filter would copy the statement that there is.
+    return rows.filter(
+        *_about(person, kept),
+        *_unnamed(kept),
+        *_unlisted(kept["tool"], listing, _LISTS),
+        *_unlisted(beside, Q(kind="package.uninstalled"), ("affected",)),
+    )
+
+
+def _about(person: User, kept: Kept) -> Iterator[Q]:
+    """What an event is about, or by, is not kept."""
     for name, statements in kept.items():
         for things in statements:
             said = things.annotate(said=Cast(KINDS[name].key, CharField()))
             for role in ("subject", "actor"):
                 # Its kind stands within: so the database goes by an index, event by event.
                 named = said.alias(kind=Value(name, CharField())).filter(kind=OuterRef(f"{role}_kind"))
-                rows = rows.exclude(Exists(named.filter(said=OuterRef(f"{role}_id"))))
+                yield ~Q(Exists(named.filter(said=OuterRef(f"{role}_id"))))
     for column, key in (("persona", "pk"), ("tool", "name")):
         for things in kept[column]:
             of_kept = Run.objects.filter(Exists(things.filter(**{key: OuterRef(column)})))
-            rows = rows.exclude(Exists(of_kept.filter(pk=OuterRef("run_id"))))
+            yield ~Q(Exists(of_kept.filter(pk=OuterRef("run_id"))))
     packages = Q(*(Q(package__in=things.values("name")) for things in kept["package"]), _connector=Q.OR)
-    theirs = Installation.objects.filter(packages)
-    rows = rows.exclude(
-        subject_kind="installation", subject_id__in=[str(pk) for pk in theirs.values_list("pk", flat=True)]
-    )
+    theirs = [str(pk) for pk in Installation.objects.filter(packages).values_list("pk", flat=True)]
+    yield ~Q(subject_kind="installation", subject_id__in=theirs)
     schedules = [str(pk) for pk in schedules_seen(person).values_list("pk", flat=True)]
-    rows = rows.exclude(Q(subject_kind="schedule") & ~Q(subject_id__in=schedules))
-    return _unnamed(rows, kept)
+    yield ~(Q(subject_kind="schedule") & ~Q(subject_id__in=schedules))
 
 
-def _unnamed(rows: QuerySet[Event], kept: dict[str, list[QuerySet[Any]]]) -> QuerySet[Event]:
-    """Without those that name, in what they tell of something else, a thing that is kept.
+def _unnamed(kept: Kept) -> Iterator[Q]:
+    """It does not name, in what it tells of something else, a thing that is kept.
 
     Events of runs, of which there are most, name but what they are about: they are not looked into.
     """
     of_runs = Q(kind__startswith="run.")
     for name, statements in kept.items():
-        rows = rows.annotate(**{f"told_{name}": Told("canonical", member=name)})
         for things in statements:
-            rows = rows.filter(of_runs | ~_among(f"told_{name}", things.values("name")))
-    rows = rows.annotate(told_capability=Told("canonical", member="capability"))
+            yield of_runs | ~_among(f"told_{name}", things.values("name"))
     for things in kept["tool"]:
         approvals = things.annotate(said=Concat(Value(f"{APPROVED}:"), "name")).values("said")
-        rows = rows.filter(of_runs | ~_among("told_capability", approvals))
-    listing = Q(kind="release.published") | Q(kind__startswith="collection.")
-    rows = _unlisted(rows, kept["tool"], listing, _LISTS)
-    return _unlisted(rows, [*kept["persona"], *kept["package"]], Q(kind="package.uninstalled"), ("affected",))
+        yield of_runs | ~_among("told_capability", approvals)
 
 
-def _unlisted(
-    rows: QuerySet[Event], kept: list[QuerySet[Any]], listing: Q, members: tuple[str, ...]
-) -> QuerySet[Event]:
-    """Without those that list a thing that is kept: what they are about may be everybody's."""
-    rows = rows.annotate(**{f"told_{name}": Told("canonical", member=name) for name in members})
+def _unlisted(kept: list[QuerySet[Any]], listing: Q, members: tuple[str, ...]) -> Iterator[Q]:
+    """It does not list a thing that is kept: what it is about may be everybody's."""
     for things in kept:
         # The list as JSON text: a name stands between quotation marks.
         quoted = things.alias(quoted=Concat(Value('"'), "name", Value('"')))
         for name in members:
             listed = quoted.alias(at=StrIndex(OuterRef(f"told_{name}"), F("quoted"))).filter(at__gt=0)
-            rows = rows.exclude(listing & Exists(listed))
-    return rows
+            yield ~(listing & Q(Exists(listed)))
 
 
 def _among(column: str, named: QuerySet[Any]) -> Q:
