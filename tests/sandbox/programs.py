@@ -556,10 +556,11 @@ def _buffers(pair: Callable[[], Any]) -> None:
     for _ in range(8):
         if os.fork() == 0:
             os.close(held)
-            filled = _pairs_fill(pair)
+            filled, kept = _pairs_fill(pair)
             os.write(taken, struct.pack("q", filled))
             os.close(taken)
-            os.read(ends, 1)  # as long as the first process lives
+            os.read(ends, 1)  # as long as the first process lives, the pairs do
+            kept.clear()
             os._exit(0)
     os.close(taken)
     total = 0
@@ -572,8 +573,9 @@ def _buffers(pair: Callable[[], Any]) -> None:
     print(f"escaped {total}", flush=True)
 
 
-def _pairs_fill(pair: Callable[[], Any]) -> int:
-    filled, kept = 0, []
+def _pairs_fill(pair: Callable[[], Any]) -> tuple[int, list[Any]]:
+    """How many bytes wait in as many pairs as there can be, and these."""
+    filled, kept = 0, list[Any]()
     with contextlib.suppress(OSError):
         while True:
             kept.append(ends := pair())
@@ -583,7 +585,7 @@ def _pairs_fill(pair: Callable[[], Any]) -> int:
                 with contextlib.suppress(BlockingIOError, OSError):
                     while True:
                         filled += os.write(number, b"x" * 65536)
-    return filled
+    return filled, kept
 
 
 def socket_buffers(world: World) -> None:
