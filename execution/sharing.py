@@ -47,7 +47,7 @@ def _about(person: User, kept: Kept) -> Iterator[Q]:
     for name, statements in kept.items():
         for things in statements:
             said = things.annotate(said=Cast(KINDS[name].key, CharField()))
-            for role in ("subject", "actor"):
+            for role in ("subject", "actor") if name == "persona" else ("subject",):
                 # Its kind stands within: so the database goes by an index, event by event.
                 named = said.alias(kind=Value(name, CharField())).filter(kind=OuterRef(f"{role}_kind"))
                 yield ~Q(Exists(named.filter(said=OuterRef(f"{role}_id"))))
@@ -78,12 +78,11 @@ def _unnamed(kept: Kept) -> Iterator[Q]:
 
 def _unlisted(kept: list[QuerySet[Any]], listing: Q, members: tuple[str, ...]) -> Iterator[Q]:
     """It does not list a thing that is kept: what it is about may be everybody's."""
+    # The lists as JSON text: a name stands between quotation marks.
+    lists = Concat(*(OuterRef(f"told_{name}") for name in members), Value(""), output_field=TextField())
     for things in kept:
-        # The list as JSON text: a name stands between quotation marks.
         quoted = things.alias(quoted=Concat(Value('"'), "name", Value('"')))
-        for name in members:
-            listed = quoted.alias(at=StrIndex(OuterRef(f"told_{name}"), F("quoted"))).filter(at__gt=0)
-            yield ~(listing & Q(Exists(listed)))
+        yield ~(listing & Q(Exists(quoted.alias(at=StrIndex(lists, F("quoted"))).filter(at__gt=0))))
 
 
 def _among(column: str, named: QuerySet[Any]) -> Q:
