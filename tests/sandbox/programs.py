@@ -471,10 +471,10 @@ def many_mappings(world: World) -> None:
     with contextlib.suppress(OSError):
         while made < 60:
             if os.fork() == 0:
-                time.sleep(8)
+                time.sleep(12)
                 os._exit(0)
             made += 1
-    time.sleep(2)
+    time.sleep(6)  # to look at so many takes a while
     print(f"escaped {made} times {2 * count} mappings", flush=True)
 
 
