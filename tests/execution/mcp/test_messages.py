@@ -12,6 +12,7 @@ from registry.collections.services import collection_create
 from registry.models import Package, Tool, ToolVersion
 from registry.services import assignment_create
 from security.models import Persona, User
+from security.services import persona_switch
 from tests.execution.mcp.conftest import Ask
 
 pytestmark = pytest.mark.django_db
@@ -198,6 +199,17 @@ def test_a_long_list_comes_in_pages(ask: Ask, assign: Assign, monkeypatch: pytes
     rest = ask("tools/list", cursor=first["nextCursor"]).json()["result"]
     assert [tool["name"] for tool in first["tools"] + rest["tools"]] == ["calculate", "current_time", "echo"]
     assert "nextCursor" not in rest
+
+
+def test_a_persona_that_is_off_hears_but_the_reason(
+    ask: Ask, admin: User, persona: Persona, assign: Assign
+) -> None:
+    assign("echo")
+    persona_switch(by=admin, persona=persona, on=False)
+    result = ask("tools/list").json()["result"]
+    assert (result["tools"], "switched off" in result["_meta"]["io.toolhub/reason"]) == ([], True)
+    is_error, error = told(ask("tools/call", name="echo", arguments={"text": "a"}))
+    assert (is_error, error["code"], Run.objects.exists()) == (True, "PERMISSION_DENIED", False)
 
 
 def test_an_empty_list_says_why(ask: Ask) -> None:
