@@ -5,8 +5,10 @@ misspelt names share one list.
 """
 
 import base64
+import contextlib
 import os
 import secrets
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -285,18 +287,23 @@ def _is_fernet_key(key: str) -> bool:
 
 
 def _kept(data: Path, name: str, make: Callable[[], str], fits: Callable[[str], bool]) -> str:
-    """A secret in a file of the data folder, made when there is none."""
+    """A secret in a file of the data folder, made when there is none.
+
+    Processes that start at the same time agree on one, and none reads a half of it: the file gets its
+    name when it is whole, and only if no other has it yet.
+    """
     file = data / name
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
+        if file.exists():
             return _read_kept(file, fits)
-        with os.fdopen(descriptor, "w", encoding="ascii") as out:
-            key = make()
-            out.write(key)
-        return key
+        with tempfile.NamedTemporaryFile("w", encoding="ascii", dir=data, prefix=f".{name}-") as whole:
+            whole.write(make())
+            whole.flush()
+            os.fsync(whole.fileno())
+            with contextlib.suppress(FileExistsError):
+                file.hardlink_to(whole.name)
+        return _read_kept(file, fits)
     except OSError as error:
         raise ImproperlyConfigured(
             f"The data folder cannot be written ({error.strerror}). Choose one with TOOLHUB_DATA."

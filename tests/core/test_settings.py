@@ -3,9 +3,13 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
+
+from toolhub import env as settings_env
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEY = "k" * 40
@@ -34,6 +38,21 @@ def test_the_defaults_are_valid_and_make_a_secret_key_that_nobody_else_can_read(
         key = tmp_path / "data" / name
         assert key.stat().st_mode & 0o777 == 0o600
         assert len(key.read_text()) >= least
+
+
+def test_processes_that_start_at_the_same_time_agree_on_one_key(tmp_path: Path) -> None:
+    barrier = Barrier(8)
+
+    def started(data: Path) -> str:
+        barrier.wait(timeout=20)
+        return settings_env.secret_key(data)
+
+    with ThreadPoolExecutor(8) as pool:
+        for each in range(40):
+            data = tmp_path / str(each)
+            keys = set(pool.map(started, [data] * 8))
+            assert keys == {(data / "secret_key").read_text()}
+            assert [file.name for file in data.iterdir()] == ["secret_key"]
 
 
 BAD = {
