@@ -8,6 +8,7 @@ from typing import Any
 from execution.approvals.binding import approved_by
 from execution.models import Run, Status
 from execution.runs.outcomes import Outcome, failure
+from execution.runs.person import person_lost
 from registry.selectors import ResolvedTool, call_decide, tool_resolve_version
 from security.capabilities import holders
 from security.decisions import APPROVED
@@ -86,7 +87,9 @@ def judge(run: Run, facts: Facts, *, conditions: bool = True) -> Outcome | None:
     if decision.allowed and decision.asks and "hook" not in run.request:
         decision = call_decide(principal, found, **known, approved=approved_by(run))
     if decision.allowed and ("hook" in run.request or decision.asks is None):
-        return None
+        lost = person_lost(run)
+        words = f"Refused before the start: {lost} may not call {run.tool} as {principal.persona} any more."
+        return failure("PERMISSION_DENIED", words, at=now) if lost else None
     failed = decision.failure or decision.asks
     code = failed.code if failed else "PERMISSION_DENIED"
     code = "PERMISSION_DENIED" if code in {"TOOL_NOT_FOUND", "UNAUTHENTICATED"} else code
