@@ -31,18 +31,22 @@ Clock = tuple[str, str]
 
 # Of names and columns only; every value is a parameter.
 _WHO = "p.id, p.name, p.is_active, t.id, u.id, u.username, u.is_active"
-_VALID = f"""
+_VALID = """
   FROM security_token t
   JOIN security_persona p ON p.id = t.persona_id
   JOIN security_user u ON u.id = t.responsible_id
  WHERE t.digest = $1 AND t.revoked_at IS NULL AND t.expires_at > clock_timestamp()
-   AND t.last_used_at > clock_timestamp() - $2::interval AND NOT {ENDED}
+   AND t.last_used_at > clock_timestamp() - $2::interval
 """
-_CALLER = f"SELECT {_WHO}, {EPOCH} {_VALID}"
-_UNCHANGED = f"""
-SELECT 1 {_VALID} AND ({_WHO}) = ($3::bigint, $4::varchar, $5::boolean, $6::bigint, $7::bigint, $8::varchar,
-                                  $9::boolean) AND {EPOCH} = $10::bigint
+_CALLER = f"SELECT {_WHO}, {EPOCH}, t.made_with_id IS NOT NULL {_VALID} AND NOT {ENDED}"
+# By whether the token was made with another: to make ready for looking at those takes a tenth of the time.
+_UNCHANGED = {
+    in_line: f"""
+SELECT 1 {_VALID} AND {line} AND {EPOCH} = $10::bigint
+   AND ({_WHO}) = ($3::bigint, $4::varchar, $5::boolean, $6::bigint, $7::bigint, $8::varchar, $9::boolean)
 """
+    for in_line, line in ((False, "t.made_with_id IS NULL"), (True, f"NOT {ENDED}"))
+}
 # So many callers are known in a process.
 KEPT = 4096
 
@@ -53,11 +57,15 @@ class Outdated(Exception):
 
 @dataclass(frozen=True)
 class Proof:
-    """What a call was decided on: the token's digest, who it was, and the epoch of its rights."""
+    """What a call was decided on: the token's digest, who it was, and the epoch of its rights.
+
+    `in_line` tells whether the token was made with another, so that what that one may holds as well.
+    """
 
     digest: bytes
     who: Who
     epoch: int
+    in_line: bool
 
     def values(self) -> tuple[Any, ...]:
         """As the statement that writes compares them."""
@@ -97,7 +105,7 @@ def facts_read(token_text: str, name: str) -> tuple[PersonaPrincipal, ResolvedTo
     if alone and row[7] is not None:
         if len(_callers) >= KEPT:
             _callers.clear()
-        _callers[digest] = Proof(digest, who, row[7])
+        _callers[digest] = Proof(digest, who, row[7], row[8])
     return _facts(who, name, row[7], alone=alone)
 
 
@@ -120,14 +128,14 @@ def _facts(
 
 
 @functools.cache
-def _insert(shape: tuple[tuple[type[models.Model], int], ...], clock: Clock | None, proven: bool) -> str:
+def _insert(shape: tuple[tuple[type[models.Model], int], ...], clock: Clock | None, proof: str) -> str:
     """One statement that inserts so many rows of each model, in this order: a chain of CTEs.
 
-    Where it is `proven` it begins with the proof, whose values come first.
+    Where there is a query that is the proof, it begins with that, whose values come first.
     """
     timed, expression = clock or ("", "")
-    chained = [f"proof AS ({_UNCHANGED})"] if proven else []
-    numbers = itertools.count(11 if proven else 1)
+    chained = [f"proof AS ({proof})"] if proof else []
+    numbers = itertools.count(11 if proof else 1)
     parts = []
     for model, count in shape:
         fields = [field for field, _ in fields_of(model)]
@@ -137,18 +145,18 @@ def _insert(shape: tuple[tuple[type[models.Model], int], ...], clock: Clock | No
             if field.column == timed:
                 return expression
             # Only a VALUES list tells PostgreSQL the types by itself.
-            return f"${next(numbers)}{f'::{type_of(field)}' if proven else ''}"
+            return f"${next(numbers)}{f'::{type_of(field)}' if proof else ''}"
 
         rows = [", ".join(map(value, fields)) for _ in range(count)]
         given = (
             " UNION ALL ".join(f"SELECT {row} FROM proof" for row in rows)  # noqa: S608
-            if proven
+            if proof
             else f"VALUES {', '.join(f'({row})' for row in rows)}"
         )
         # Table and columns are the models' own names; every value is a parameter.
         parts.append(f'INSERT INTO "{model._meta.db_table}" ({names}) {given}')
     chained += [f"w{number} AS ({part})" for number, part in enumerate(parts[:-1])]
-    last = f"{parts[-1]} RETURNING 1" if proven else parts[-1]
+    last = f"{parts[-1]} RETURNING 1" if proof else parts[-1]
     return f"WITH {', '.join(chained)} {last}" if chained else last
 
 
@@ -192,7 +200,8 @@ def rows_insert(
             values += read(row)
             for index, convert in conversions:
                 values[first + index] = convert(values[first + index])
-    written = statement_execute(_insert(shape, clock, proof is not None), values)
+    unchanged = _UNCHANGED[proof.in_line] if proof else ""
+    written = statement_execute(_insert(shape, clock, unchanged), values)
     if proof and not written:
         _callers.pop(proof.digest, None)
         raise Outdated

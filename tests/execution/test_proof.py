@@ -12,6 +12,7 @@ from execution.runners import call_run
 from execution.runs import hotpath, services, statements
 from execution.runs.statements import _rows
 from registry.models import Package
+from security.models import Token
 from tests.execution.fixtures import Declare
 
 Call = Callable[..., Any]
@@ -92,6 +93,30 @@ def test_a_right_that_ends_while_the_tool_works_leaves_no_run(
     monkeypatch.setattr(services, "call_run", late)
     assert call("fx_echo", {"value": "b"}).status_code == status
     assert worked == [{"value": "b"}]
+    assert kept() == before
+
+
+def test_what_an_agent_made_ends_with_its_maker_while_the_tool_works(
+    call: Call, fx: Package, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = Token.objects.get()
+    maker = Token.objects.create(
+        persona=own.persona, responsible=own.responsible, name="maker", prefix="thp_maker", digest=b"maker",
+        expires_at=own.expires_at,
+    )  # fmt: skip
+    Token.objects.filter(pk=own.pk).update(made_with=maker)
+    known(call)
+    made.clear()
+    assert call("fx_echo", {"value": "a"}).status_code == 200
+    assert len(made) == 1
+    before = kept()
+
+    def late(asked: Any) -> Any:
+        change(f"UPDATE security_token SET revoked_at = now() WHERE id = {maker.pk}")
+        return call_run(asked)
+
+    monkeypatch.setattr(services, "call_run", late)
+    assert call("fx_echo", {"value": "b"}).status_code == 401
     assert kept() == before
 
 
