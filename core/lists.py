@@ -45,6 +45,8 @@ class ListView(ConsoleView, Generic[Row]):
     noun = ""
     nouns = ""
     search = ""
+    # The route of the page above, and what it is called.
+    above: ClassVar[tuple[str, str]] = ("", "")
     # The parameters that narrow the list: those with a field, and those that only links set.
     filters: ClassVar[tuple[str, ...]] = ("q",)
     linked: ClassVar[tuple[str, ...]] = ()
@@ -75,6 +77,8 @@ class ListView(ConsoleView, Generic[Row]):
             {
                 "page": page,
                 "heading": self.heading,
+                "up": self.above[0],
+                "place": self.above[1],
                 "noun": self.noun,
                 "nouns": self.nouns or f"{self.noun}s",
                 "search": self.search,

@@ -35,9 +35,14 @@ class SampleRow:
     minutes: int
 
     @property
-    def at(self) -> Any:
+    def created_at(self) -> Any:
         """When it was made."""
         return timezone.now() - timedelta(minutes=self.minutes)
+
+    @property
+    def persona(self) -> SimpleNamespace:
+        """Who called."""
+        return SimpleNamespace(name="researcher")
 
 
 ROWS = (
@@ -82,6 +87,22 @@ def samples() -> dict[str, Any]:
         "page": Page([], "newer", "older"),
         "ways": ("Newer", "Older"),
         "sorting": Sorting("made", "pk", True),
+        "parameters": [
+            SimpleNamespace(path="city", type="string", required=True, description="Where."),
+            SimpleNamespace(path="days", type="integer", has_default=True, default=3, constraints="1 to 14"),
+        ],
+        "decision": SimpleNamespace(
+            checks=[
+                SimpleNamespace(name="assigned", verdict="pass", reason="researcher sees forecast."),
+                SimpleNamespace(
+                    name="capabilities",
+                    verdict="fail",
+                    reason="network:example.org is not held.",
+                    remedy="Grant it.",
+                    who="an admin",
+                ),
+            ]
+        ),
         "states": ["completed", "failed", "running", "pending", "outcome_unknown", "cancelled", "off"],
         "form": form,
         "empty_form": SampleForm(auto_id="empty_%s"),

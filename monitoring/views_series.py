@@ -24,7 +24,8 @@ class SeriesPage(ConsoleView):
         hours = int(given) if given in {str(hours) for hours in WINDOWS} else DEFAULT_HOURS
         steps = series(hours, person_of(request))
         windows = [{"hours": each, "words": WORDS[each], "current": each == hours} for each in WINDOWS]
-        return self.show({"hours": hours, "windows": windows, "steps": steps, "points": points(steps)})
+        told = {"hours": hours, "shown": WORDS[hours], "windows": windows, "steps": steps}
+        return self.show({**told, "points": points(steps)})
 
 
 def points(steps: list[Step]) -> dict[str, list[float | None]]:

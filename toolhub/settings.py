@@ -113,7 +113,11 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "core.context.console",
             ],
-            "builtins": ["core.templatetags.console", "core.templatetags.tables"],
+            "builtins": [
+                "core.templatetags.console",
+                "core.templatetags.parts",
+                "core.templatetags.tables",
+            ],
         },
     }
 ]

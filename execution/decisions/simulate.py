@@ -41,6 +41,11 @@ class Simulated:
     warnings: tuple[str, ...] = ()
 
     @property
+    def title(self) -> str:
+        """The call in words."""
+        return f"{self.persona} calls {self.tool} {self.version or ''}".rstrip()
+
+    @property
     def waits(self) -> bool:
         """Whether a person would have to approve the call."""
         return self.decision is not None and self.decision.asks is not None

@@ -40,6 +40,7 @@ class PeopleList(ListView[User]):
     permission = VIEW
     template = "security/people_list.html"
     heading, noun, nouns, search = "People", "person", "people", "Name or e-mail"
+    above = ("settings", "Settings")
     key, descending, ways = "username", False, ("Back", "More")
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[User]:

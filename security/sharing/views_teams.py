@@ -36,6 +36,7 @@ class TeamsList(ListView[Group]):
     permission = VIEW
     template = "security/teams_list.html"
     heading, noun, search = "Teams", "team", "Name of a team"
+    above = ("settings", "Settings")
     key, descending, ways = "name", False, ("Back", "More")
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Group]:

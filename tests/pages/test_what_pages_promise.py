@@ -11,6 +11,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from audit.models import Event
+from core.templatetags import console, parts, tables
 from execution.models import Run
 from security.models import Persona
 
@@ -219,10 +220,34 @@ def test_the_description_of_the_api_is_for_callers_and_people(
     assert b"/api/v1/tools/{name}/execute" in as_agent.content
 
 
+def written(markup: str) -> set[str]:
+    """The templates in which such markup is written out."""
+    folder = settings.ROOT / "templates"
+    return {
+        str(path.relative_to(folder))
+        for path in folder.rglob("*.html")
+        if re.search(markup, path.read_text(encoding="utf-8"))
+    }
+
+
 def test_tables_are_made_by_their_tag() -> None:
-    by_hand = [
-        path.name
-        for path in (settings.ROOT / "templates").rglob("*.html")
-        if re.search("<(table|thead|caption)", path.read_text(encoding="utf-8"))
-    ]
-    assert by_hand == []
+    assert written("<(table|thead|caption)") == set()
+
+
+def test_heads_of_pages_are_made_by_their_tag() -> None:
+    assert written(r'page-title|class="head"|components/crumbs\.html" with') == {"components/page_head.html"}
+
+
+def test_cards_with_a_title_are_made_by_their_tag() -> None:
+    """Save what is more than a card: a form, and calls between which the keys j and k move."""
+    more = {"execution/tool_try.html", "execution/approval.html", "execution/approvals.html"}
+    assert written("card-header|card-title") == more
+
+
+def test_every_component_is_shown_on_its_page() -> None:
+    page = (settings.ROOT / "templates" / "core" / "style.html").read_text(encoding="utf-8")
+    components = {path.name for path in (settings.ROOT / "templates" / "components").glob("*.html")}
+    tags = {name for library in (console, parts, tables) for name in library.register.tags}
+    shown = {name for name in components if f"components/{name}" in page}
+    assert components - shown == set()
+    assert {name for name in tags if not re.search(rf"\b{name}\b", page)} == set()
