@@ -10,15 +10,15 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.actors import Actor
-from core.errors import Denied, InvalidRequest
+from core.errors import Denied
+from core.keyset import page_after
 from execution.approvals import openapi
 from execution.approvals.decide import approval_delegate, approval_deny, approval_grant
 from execution.approvals.eyes import APPROVE
 from execution.approvals.selectors import approval_get, approval_view, approvals_waiting
 from registry.bodies import body_check
-from security.acting import manager_check
+from security.acting import reading
 from security.models import User
-from security.permissions import require
 from security.principals import caller
 
 APPROVALS = "toolhub:approvals"
@@ -26,35 +26,14 @@ APPROVALS = "toolhub:approvals"
 PAGE = 50
 
 
-def _person(request: Request) -> User:
-    """The person whom the agent acts for. Raises Denied."""
-    principal = caller(request)
-    manager_check(principal, APPROVALS)
-    person = User.objects.get(pk=principal.responsible_id)
-    if not person.holds(APPROVE):
-        require(person, APPROVE)
-    return person
-
-
 class Approvals(APIView):
     """GET approvals."""
 
     @extend_schema(**openapi.LIST)
     def get(self, request: Request) -> Response:
-        rows = approvals_waiting(_person(request))
-        if after := request.query_params.get("after"):
-            try:
-                rows = rows.filter(pk__gt=UUID(after))
-            except ValueError as error:
-                message = "after must be the `next` of the page before."
-                raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}]) from error
-        found = list(rows[: PAGE + 1])
-        return Response(
-            {
-                "approvals": [approval_view(one) for one in found[:PAGE]],
-                "next": str(found[PAGE - 1].pk) if len(found) > PAGE else None,
-            }
-        )
+        waiting = approvals_waiting(reading(caller(request), APPROVE, APPROVALS))
+        rows, more = page_after(waiting, request.query_params, descending=False, count=PAGE)
+        return Response({"approvals": [approval_view(one) for one in rows], "next": more})
 
 
 class ApprovalDetail(APIView):
@@ -62,11 +41,11 @@ class ApprovalDetail(APIView):
 
     @extend_schema(**openapi.READ)
     def get(self, request: Request, pk: UUID) -> Response:
-        return Response(approval_view(approval_get(pk, _person(request))))
+        return Response(approval_view(approval_get(pk, reading(caller(request), APPROVE, APPROVALS))))
 
 
 def _act(request: Request, pk: UUID, word: str, act: Callable[[User, Actor, Any], object]) -> Response:
-    person = _person(request)
+    person = reading(caller(request), APPROVE, APPROVALS)
     body: Any = request.data or {}
     body_check(openapi.VALIDATORS[word], body)
     approval = approval_get(pk, person)

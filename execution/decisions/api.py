@@ -1,6 +1,6 @@
 """REST for decisions: POST decisions/simulate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.errors import InvalidRequest
+from core.keyset import page_after
 from execution.decisions import openapi
 from execution.decisions.simulate import (
     asker_check,
@@ -19,15 +20,11 @@ from execution.decisions.simulate import (
     request_supposed,
 )
 from registry.bodies import body_check
-from registry.models import Tool
 from registry.personas.selectors import callers_of, decisions_of, tool_callers
 from registry.selectors import tool_detail, tools_assigned
 from security.decisions import Decision
-from security.models import Persona
 from security.principals import PersonaPrincipal, caller
 from security.sharing.reach import within
-
-PAGE = 100
 
 
 class DecisionSimulate(APIView):
@@ -79,41 +76,27 @@ def _persona(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
     seen = tools_assigned(persona.pk)
     if persona.name != by.persona:
         seen = within(asker_check(by), seen, "registry.view_tool")
-    rows = list(seen.filter(name__gt=_after(body))[: PAGE + 1])
+    rows, more = page_after(seen, body, key="name", descending=False)
     tools = [
         {"tool": row.tool.name, "version": row.version, **_verdict(row.decision)}
-        for row in decisions_of(persona, rows[:PAGE])
+        for row in decisions_of(persona, rows)
     ]
     nothing = f"No tool is assigned to {persona.name}. An admin can assign one."
-    return {"persona": persona.name, "tools": tools, **_paging(body, rows, nothing)}
+    reason = None if rows or body.get("after") else nothing
+    return {"persona": persona.name, "tools": tools, "next": more, "reason": reason}
 
 
 def _tool(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:
     person = asker_check(by)
     tool = tool_detail(_named(body), person)
-    rows = list(tool_callers(tool, person).filter(name__gt=_after(body))[: PAGE + 1])
+    rows, more = page_after(tool_callers(tool, person), body, key="name", descending=False)
     personas = [
         {"persona": row.persona.name, "version": row.version, **_verdict(row.decision)}
-        for row in callers_of(tool, rows[:PAGE])
+        for row in callers_of(tool, rows)
     ]
     nothing = f"{tool.name} is assigned to nobody. An admin can assign it."
-    return {"tool": tool.name, "personas": personas, **_paging(body, rows, nothing)}
-
-
-def _paging(body: Mapping[str, Any], rows: Sequence[Tool | Persona], nothing: str) -> dict[str, str | None]:
-    """`next`, and `reason` where there is nothing at all; `rows` may have one more than a page."""
-    return {
-        "next": rows[PAGE - 1].name if len(rows) > PAGE else None,
-        "reason": None if rows or _after(body) else nothing,
-    }
-
-
-def _after(body: Mapping[str, Any]) -> str:
-    after: str = body.get("after", "")
-    if "\0" in after:
-        message = "after must be the `next` of the page before."
-        raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}])
-    return after
+    reason = None if rows or body.get("after") else nothing
+    return {"tool": tool.name, "personas": personas, "next": more, "reason": reason}
 
 
 def _capabilities(by: PersonaPrincipal, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.errors import InvalidRequest
+from core.keyset import page_after
 from execution.memory import openapi
 from execution.memory.models import Item, Session
 from execution.memory.places import DEFAULT, Place
@@ -117,12 +118,9 @@ class Sessions(APIView):
         responses=openapi.said(openapi.SESSIONS, "By name, at most 100.", 401, 422),
     )
     def get(self, request: Request) -> Response:
-        after = request.query_params.get("after", "")
-        if "\0" in after:
-            raise InvalidRequest("after must be the `next` of the page before.")
-        rows = list(sessions_of(caller(request).persona_id).filter(name__gt=after)[: PAGE + 1])
-        more = rows[PAGE - 1].name if len(rows) > PAGE else None
-        return Response({"sessions": [_session_view(row) for row in rows[:PAGE]], "next": more})
+        mine = sessions_of(caller(request).persona_id)
+        rows, more = page_after(mine, request.query_params, key="name", descending=False)
+        return Response({"sessions": [_session_view(row) for row in rows], "next": more})
 
 
 class SessionDetail(APIView):

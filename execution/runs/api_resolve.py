@@ -10,7 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from core.errors import Denied, InvalidRequest
+from core.errors import Denied
+from core.keyset import page_after
 from execution.effects.undo import undo_declared
 from execution.models import Run
 from execution.runs import openapi_resolve
@@ -20,9 +21,7 @@ from execution.runs.results import envelope
 from execution.runs.selectors import run_detail, runs_unresolved
 from execution.runs.verdicts import Verdict
 from registry.bodies import body_check
-from security.acting import manager_check
-from security.models import User
-from security.permissions import require
+from security.acting import reading
 from security.principals import caller
 
 RUNS = "toolhub:runs"
@@ -30,31 +29,14 @@ RUNS = "toolhub:runs"
 PAGE = 50
 
 
-def _person(request: Request) -> User:
-    """The person whom the agent acts for. Raises Denied."""
-    principal = caller(request)
-    manager_check(principal, RUNS)
-    person = User.objects.get(pk=principal.responsible_id)
-    if not person.holds(RESOLVE):
-        require(person, RESOLVE)
-    return person
-
-
 class RunsUnresolved(APIView):
     """GET runs/unresolved."""
 
     @extend_schema(**openapi_resolve.LIST)
     def get(self, request: Request) -> Response:
-        rows = runs_unresolved(_person(request))
-        if after := request.query_params.get("after"):
-            try:
-                rows = rows.filter(pk__gt=UUID(after))
-            except ValueError as error:
-                message = "after must be the `next` of the page before."
-                raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}]) from error
-        found = list(rows[: PAGE + 1])
-        more = str(found[PAGE - 1].pk) if len(found) > PAGE else None
-        return Response({"runs": [_view(run) for run in found[:PAGE]], "next": more})
+        waiting = runs_unresolved(reading(caller(request), RESOLVE, RUNS))
+        rows, more = page_after(waiting, request.query_params, descending=False, count=PAGE)
+        return Response({"runs": [_view(run) for run in rows], "next": more})
 
 
 def _view(run: Run) -> dict[str, Any]:
@@ -76,7 +58,7 @@ class RunResolve(APIView):
 
     @extend_schema(**openapi_resolve.ACT)
     def post(self, request: Request, run_id: UUID) -> HttpResponse:
-        person = _person(request)
+        person = reading(caller(request), RESOLVE, RUNS)
         body: Any = request.data
         body_check(openapi_resolve.VALIDATOR, body)
         run = run_detail(run_id, person, RESOLVE)

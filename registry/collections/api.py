@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.errors import Denied, NotFound
+from core.keyset import page_after
 from registry.bodies import body_check
 from registry.collections import openapi
 from registry.collections.models import Collection
@@ -33,7 +34,6 @@ from registry.collections.services import (
     collection_describe,
     members_change,
 )
-from registry.policy.api import rows_page
 from security.acting import PERSONAS, acting, person_answering, reading
 from security.principals import PersonaPrincipal, caller
 
@@ -77,8 +77,8 @@ class Collections(APIView):
 
     @extend_schema(**openapi.LIST)
     def get(self, request: Request) -> Response:
-        rows, more = rows_page(_sight(caller(request)).with_counts().order_by("-pk"), request)
-        told = [{**_short(row), "tool_count": row.tool_count or 0} for row in rows]
+        rows, more = page_after(_sight(caller(request)).with_counts(), request.query_params)
+        told = [{**_short(row), "tool_count": getattr(row, "tool_count", None) or 0} for row in rows]
         return Response({"collections": told, "next": more})
 
     @extend_schema(**openapi.CREATE)

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.errors import InvalidRequest, ToolHubError
+from core.keyset import page_after
 from core.parsers import StrictJSONParser
 from registry.bodies import body_check
 from registry.installations import openapi
@@ -58,16 +59,9 @@ class Installations(APIView):
     @extend_schema(**openapi.LIST)
     def get(self, request: Request) -> Response:
         rows = installations_page(request.query_params, reading(caller(request), INSTALL))
-        after = request.query_params.get("after", "")
-        if after:
-            rows = rows.filter(pk__lt=_uuid(after))
-        found = list(rows.select_related("release")[: PAGE + 1])
-        return Response(
-            {
-                "installations": [installation_view(one, brief=True) for one in found[:PAGE]],
-                "next": str(found[PAGE - 1].pk) if len(found) > PAGE else None,
-            }
-        )
+        found, more = page_after(rows.select_related("release"), request.query_params, count=PAGE)
+        shown = [installation_view(one, brief=True) for one in found]
+        return Response({"installations": shown, "next": more})
 
     @extend_schema(**openapi.START)
     def post(self, request: Request) -> Response:
@@ -133,11 +127,3 @@ class InstallationRetry(APIView):
     def post(self, request: Request, pk: UUID) -> Response:
         one = installation_retry(by=caller(request), installation=_one(request, pk))
         return Response(installation_view(one), status=202)
-
-
-def _uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError as error:
-        message = "after must be the `next` of the page before."
-        raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}]) from error

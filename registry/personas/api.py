@@ -9,10 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.keyset import PAGE, page_after
 from registry.bodies import body_check
 from registry.personas import openapi
 from registry.personas.selectors import VIEW, persona_detail, personas_page
-from registry.policy.api import PAGE, restriction_view, rows_page
+from registry.policy.api import restriction_view
 from registry.policy.kept import grants_without, tools_kept
 from registry.policy.limits_view import limits_view
 from registry.policy.named import tier_named
@@ -91,7 +92,7 @@ class Personas(APIView):
     def get(self, request: Request) -> Response:
         by = reading(caller(request), VIEW, PERSONAS)
         rows = personas_page({"q": request.query_params.get("q", "")}, by)
-        found, more = rows_page(rows.select_related("standing__tier").order_by("-pk"), request)
+        found, more = page_after(rows.select_related("standing__tier"), request.query_params)
         return Response({"personas": [persona_short(row) for row in found], "next": more})
 
     @extend_schema(**openapi.PERSONA_CREATE)

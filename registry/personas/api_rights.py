@@ -9,11 +9,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.errors import NotFound
+from core.keyset import page_after
 from registry.models import Assignment
 from registry.personas import openapi
 from registry.personas.api import body_read, gone, grant_view, persona_managed, persona_seen
 from registry.personas.selectors import assignable_find
-from registry.policy.api import rows_page
 from registry.policy.kept import grants_without, tools_kept
 from registry.policy.named import time_read
 from registry.services import assignment_create, assignment_delete
@@ -49,7 +49,9 @@ class Assignments(APIView):
             rows = about(
                 person_answering(by), rows, "registry.view_collection", collection="collection__name"
             )
-        found, more = rows_page(rows.select_related("tool", "package", "collection", "assigned_by"), request)
+        found, more = page_after(
+            rows.select_related("tool", "package", "collection", "assigned_by"), request.query_params
+        )
         return Response({"assignments": [assignment_view(row) for row in found], "next": more})
 
     @extend_schema(**openapi.ASSIGNMENT_CREATE)
@@ -93,7 +95,7 @@ class Grants(APIView):
         rows = grants_without(
             persona.grants.select_related("granted_by"), tools_kept(caller(request), persona)
         )
-        found, more = rows_page(rows.order_by("-pk"), request)
+        found, more = page_after(rows, request.query_params)
         return Response({"grants": [grant_view(row) for row in found], "next": more})
 
     @extend_schema(**openapi.GRANT_CREATE)

@@ -9,9 +9,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.errors import NotFound
+from core.keyset import page_after
 from registry.personas import openapi
 from registry.personas.api import body_read, gone, persona_managed, persona_seen
-from registry.policy.api import rows_page
 from security.models import Persona, Token
 from security.principals import caller
 from security.services import token_create, token_revoke, token_rotate
@@ -55,7 +55,7 @@ class Tokens(APIView):
             .tokens.select_related("responsible", "made_with")
             .order_by("-pk")
         )
-        found, more = rows_page(rows.order_by("-pk"), request)
+        found, more = page_after(rows, request.query_params)
         return Response({"tokens": [token_view(row) for row in found], "next": more})
 
     @extend_schema(**openapi.TOKEN_CREATE)

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from core.errors import InvalidRequest
+from core.keyset import page_after
 from registry.bodies import body_check
 from registry.policy import openapi
 from registry.policy.named import persona_named, time_read, tool_named
@@ -18,20 +17,6 @@ from security.policy.models import Restriction
 from security.policy.selectors import restriction_detail, restrictions_page
 from security.policy.services import pause_begin, restriction_create, restriction_lift
 from security.principals import caller
-
-PAGE = 100
-
-
-def rows_page(rows: QuerySet[Any], request: Request) -> tuple[list[Any], str | None]:
-    """A page of rows, newest first, after `?after=`; and the `next`. Raises InvalidRequest."""
-    after = request.query_params.get("after", "")
-    if after:
-        if not (after.isascii() and after.isdigit() and len(after) < 19):
-            message = "after must be the `next` of the page before."
-            raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}])
-        rows = rows.filter(pk__lt=int(after))
-    found = list(rows[: PAGE + 1])
-    return found[:PAGE], str(found[PAGE - 1].pk) if len(found) > PAGE else None
 
 
 def restriction_view(row: Restriction) -> dict[str, Any]:
@@ -55,7 +40,7 @@ class Restrictions(APIView):
     @extend_schema(**openapi.LIST)
     def get(self, request: Request) -> Response:
         by = reading(caller(request), "policy.view_restriction", PERSONAS)
-        rows, more = rows_page(restrictions_page(request.query_params, by), request)
+        rows, more = page_after(restrictions_page(request.query_params, by), request.query_params)
         return Response({"restrictions": [restriction_view(row) for row in rows], "next": more})
 
     @extend_schema(**openapi.CREATE)

@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.keyset import page_after
 from registry.bodies import body_check
-from registry.policy.api import rows_page
 from registry.policy.kept import capabilities_kept
 from registry.policy.openapi import AFTER, ERRORS, MANAGES, READ_ERRORS, form, page_of
 from registry.schemas import validator_build
@@ -64,7 +64,7 @@ class CapabilityCatalogue(APIView):
     def get(self, request: Request) -> Response:
         by = reading(caller(request), "policy.view_capability", PERSONAS)
         known = capabilities_page(request.query_params, capabilities_kept(by)).order_by("-pk")
-        rows, more = rows_page(known, request)
+        rows, more = page_after(known, request.query_params)
         return Response({"capabilities": [capability_view(row) for row in rows], "next": more})
 
 

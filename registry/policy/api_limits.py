@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.keyset import page_after
 from registry.bodies import body_check
-from registry.policy.api import rows_page
 from registry.policy.limits_view import limit_view
 from registry.policy.named import persona_named, tier_named, tool_named
 from registry.policy.openapi import AFTER, ERRORS, LIMIT, MANAGES, NAME, READ_ERRORS, form, page_of
@@ -73,7 +73,7 @@ class Limits(APIView):
     @extend_schema(**_LIST)
     def get(self, request: Request) -> Response:
         by = reading(caller(request), "policy.view_limit", PERSONAS)
-        rows, more = rows_page(limits_page(request.query_params, by), request)
+        rows, more = page_after(limits_page(request.query_params, by), request.query_params)
         return Response({"limits": [limit_view(row) for row in rows], "next": more})
 
     @extend_schema(**_CREATE)

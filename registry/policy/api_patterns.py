@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.errors import NotFound
+from core.keyset import page_after
 from registry.bodies import body_check
-from registry.policy.api import rows_page
 from registry.policy.openapi import AFTER, form, operation, page_of
 from registry.schemas import validator_build
 from security.acting import PERSONAS, acting
@@ -76,7 +76,7 @@ class OutputPatterns(APIView):
     def get(self, request: Request) -> Response:
         acting(caller(request), "security.view_outputpattern", PERSONAS)
         rows = OutputPattern.objects.select_related("created_by").order_by("-pk")
-        found, more = rows_page(rows, request)
+        found, more = page_after(rows, request.query_params)
         return Response({"patterns": [pattern_view(row) for row in found], "next": more})
 
     @extend_schema(**_ADD)

@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.keyset import page_after
 from registry.bodies import body_check
 from registry.policy import openapi_tiers as openapi
-from registry.policy.api import rows_page
 from registry.policy.named import flag_named, tool_named
 from security.acting import PERSONAS, acting, person_answering, reading
 from security.models import User
@@ -52,7 +52,7 @@ class Tiers(APIView):
     @extend_schema(**openapi.TIERS)
     def get(self, request: Request) -> Response:
         acting(caller(request), "policy.view_tier", PERSONAS)
-        rows, more = rows_page(tiers_page({}).order_by("-pk"), request)
+        rows, more = page_after(tiers_page({}), request.query_params)
         return Response({"tiers": [tier_view(row) for row in rows], "next": more})
 
     @extend_schema(**openapi.TIER_CREATE)
@@ -93,7 +93,7 @@ class Flags(APIView):
     @extend_schema(**openapi.FLAGS)
     def get(self, request: Request) -> Response:
         by = reading(caller(request), "policy.view_flag", PERSONAS)
-        rows, more = rows_page(flags_page({}, by).order_by("-pk"), request)
+        rows, more = page_after(flags_page({}, by), request.query_params)
         return Response({"flags": [flag_view(row, by) for row in rows], "next": more})
 
     @extend_schema(**openapi.FLAG_CREATE)

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from core.errors import InvalidRequest
+from core.keyset import page_after
 from registry.bodies import body_check
 from registry.models import Package, Release
 from registry.releases import openapi
@@ -90,18 +90,9 @@ class Packages(APIView):
     @extend_schema(**openapi.LIST)
     def get(self, request: Request) -> Response:
         by = reading(caller(request), VIEW)
-        after = request.query_params.get("after", "")
-        if "\0" in after:
-            message = "after must be the `next` of the page before."
-            raise InvalidRequest(message, errors=[{"pointer": "/after", "message": message}])
-        rows = packages_page(request.query_params, by).filter(name__gt=after)
-        found = list(rows[: PAGE + 1])
-        return Response(
-            {
-                "packages": [package_view(one) for one in found[:PAGE]],
-                "next": found[PAGE - 1].name if len(found) > PAGE else None,
-            }
-        )
+        params = request.query_params
+        rows, more = page_after(packages_page(params, by), params, key="name", descending=False, count=PAGE)
+        return Response({"packages": [package_view(one) for one in rows], "next": more})
 
 
 class PackageDetail(APIView):
