@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,9 +13,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, StorageState, sync_playwright
 
 from tests.migrated import migrated_copy
+from tests.services import chromium as chromium_path
 
 ROOT = Path(__file__).resolve().parents[2]
 SWITCHES = (
@@ -28,13 +28,17 @@ SWITCHES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass
 class Hub:
-    """Where the hub answers, how the admin signs in, and the environment of its commands."""
+    """Where the hub answers, how the admin signs in, and the environment of its commands; and, once somebody
+    needed them, what a signed-in browser holds, and a token of the persona `demo`.
+    """
 
     url: str
     password: str
     env: dict[str, str]
+    state: StorageState | None = None
+    token: str | None = None
 
 
 @contextmanager
@@ -90,9 +94,8 @@ def hub(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """The browser of the machine."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(SWITCHES))
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=list(SWITCHES))
         yield browser
         browser.close()
 
@@ -103,18 +106,19 @@ OpenContext = Callable[..., BrowserContext]
 @pytest.fixture(scope="module")
 def signed_in(chromium: Browser, hub: Hub) -> OpenContext:
     """Opens browser windows in which the admin is signed in."""
-    first = chromium.new_context(base_url=hub.url)
-    page = first.new_page()
-    page.goto("/sign-in/")
-    page.get_by_label("Username").fill("admin")
-    page.get_by_label("Password").fill(hub.password)
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url(f"{hub.url}/")
-    state = first.storage_state()
-    first.close()
+    if hub.state is None:
+        first = chromium.new_context(base_url=hub.url)
+        page = first.new_page()
+        page.goto("/sign-in/")
+        page.get_by_label("Username").fill("admin")
+        page.get_by_label("Password").fill(hub.password)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(f"{hub.url}/")
+        hub.state = first.storage_state()
+        first.close()
 
     def open_context(**options: object) -> BrowserContext:
-        wanted = {"base_url": hub.url, "storage_state": state, "viewport": {"width": 1440, "height": 900}}
+        wanted = {"base_url": hub.url, "storage_state": hub.state, "viewport": {"width": 1440, "height": 900}}
         return chromium.new_context(**{**wanted, **options})  # type: ignore[arg-type]
 
     return open_context
@@ -142,6 +146,8 @@ def page(signed_in: OpenContext, complaints: list[str]) -> Iterator[Page]:
 @pytest.fixture(scope="module")
 def token(hub: Hub, signed_in: OpenContext) -> str:
     """A token of the persona `demo`, made on its page."""
+    if hub.token is not None:
+        return hub.token
     context = signed_in()
     opened = context.new_page()
     opened.goto("/personas/demo/")
@@ -151,7 +157,8 @@ def token(hub: Hub, signed_in: OpenContext) -> str:
     text = re.search(r"thp_[A-Za-z0-9_-]{43}", opened.content())
     context.close()
     assert text
-    return text.group()
+    hub.token = text.group()
+    return hub.token
 
 
 @pytest.fixture(scope="module")
