@@ -40,12 +40,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     that do."""
     only = os.environ.get("TOOLHUB_TEST_SERVICES_ONLY") == "1"
     folders = os.environ.get("TOOLHUB_TEST_ELSEWHERE", "").split()
-    kept = [
-        item
-        for item in items
-        if (_uses_services(item) or not only) and not (_is_in(item, folders) and _runs_on_services(item))
-    ]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    kept, others = [], []
+    for item in items:
+        here = (_uses_services(item) or not only) and not (_is_in(item, folders) and _runs_on_services(item))
+        (kept if here else others).append(item)
+    config.hook.pytest_deselected(items=others)
     items[:] = kept
 
 

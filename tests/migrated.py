@@ -50,11 +50,12 @@ def migrated_drop() -> None:
     _as_owner(f'DROP DATABASE IF EXISTS "{urlsplit(database_url("migrated")).path[1:]}"')
 
 
-def migrated_copy(target: Path) -> None:
-    """Puts a copy there, if there is one to copy, into a folder that is open to nobody else."""
+def migrated_copy(target: Path) -> bool:
+    """Puts a copy there, if there is one to copy, into a folder that is open to nobody else; whether there was."""
     target.parent.mkdir(mode=0o700, exist_ok=True)
     if made := os.environ.get(FILE):
         shutil.copyfile(made, target)
+    return made is not None
 
 
 def _as_owner(statement: str) -> None:

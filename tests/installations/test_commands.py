@@ -150,8 +150,8 @@ def test_what_a_hub_gives_away_another_hub_installs_as_the_same_release(
     other = {name: value for name, value in os.environ.items() if not name.startswith("TOOLHUB_")}
     other["TOOLHUB_DATA"] = str(tmp_path / "other")
     database = tmp_path / "other" / "toolhub.sqlite3"
-    migrated_copy(database)
-    for words in (("migrate",), ("package_install", str(zipped), "--yes")):
+    migrate = [] if migrated_copy(database) else [("migrate",)]
+    for words in (*migrate, ("package_install", str(zipped), "--yes")):
         command = [sys.executable, str(settings.ROOT / "manage.py"), *words]
         subprocess.run(command, env=other, check=True, capture_output=True)
     with contextlib.closing(sqlite3.connect(database)) as its:

@@ -140,7 +140,8 @@ def compare(person: User, steps: list[Piece]) -> None:
     by_tool, by_time = figures_read(person, steps, "tools"), figures_read(person, steps, "times")
     rows = list(runs_seen(User.objects.get(pk=person.pk)).only("tool", "status", "duration_ms"))
     for step in steps:
-        seen = [run for run in rows if first_id_at(step.begin) <= run.pk < first_id_at(step.end)]
+        begin, end = first_id_at(step.begin), first_id_at(step.end)
+        seen = [run for run in rows if begin <= run.pk < end]
         read, timed = by_tool.get(step.step, Figures()), by_time.get(step.step, Figures())
         for found in (read, timed):
             assert (found.calls, found.completed, found.unsuccessful) == (
