@@ -1,6 +1,7 @@
 """Carrying a claimed run out: runner and finish. Used by workers and by web processes alike."""
 
 import logging
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from execution.memory.changes import memory_given
@@ -21,15 +22,19 @@ from execution.runs.partials import Partials
 log = logging.getLogger(__name__)
 
 
-def queue_work(queue: str) -> int:
-    """Carries out what is due in a queue until nothing is; returns how many runs that were."""
+def queue_work(queue: str, *, is_over: Callable[[], bool] = bool) -> int:
+    """Carries out what is due in a queue until nothing is; returns how many runs that were.
+
+    Once it `is_over`, none is begun any more.
+    """
     done = 0
     onward = Onward(queue)
-    while (begun := begin_next(queue)) is not None:
+    while not is_over() and (begun := begin_next(queue)) is not None:
         done += 1
         lease = begun.lease
         while lease:
-            run_carry_out(lease, follow=onward.begin if onward.is_open else None)
+            goes_on = onward.is_open and not is_over()
+            run_carry_out(lease, follow=onward.begin if goes_on else None)
             lease = onward.taken()
             done += lease is not None
     return done

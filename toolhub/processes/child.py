@@ -3,9 +3,10 @@
 import os
 import signal
 import time
+from contextlib import suppress
 
 from toolhub.processes.fork import descriptors_close, forked
-from toolhub.processes.guard import guard, send
+from toolhub.processes.guard import ASK, guard, send
 from toolhub.processes.linux import session
 from toolhub.processes.plan import Plan, Program
 
@@ -88,7 +89,8 @@ class Child:
     def ask_to_stop(self) -> None:
         """The first call asks politely, a second one kills."""
         if self.pid is not None and self.is_running():
-            send(self.pid, signal.SIGTERM)
+            with suppress(BrokenPipeError):
+                os.write(self._leash, ASK)
 
     def kill(self) -> None:
         """For a guard that does not end: everything in its session."""

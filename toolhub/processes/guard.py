@@ -1,11 +1,13 @@
 """Stands between the supervisor and one process of the hub, so that nothing is ever left behind.
 
-Its standard input is a pipe whose other end only the supervisor holds: when that is killed, even with -9,
-the pipe ends and the guard stops its program. It adopts orphans (PR_SET_CHILD_SUBREAPER, Linux), so that
-also processes that left the group are found and ended. When the guard itself is killed, the kernel ends the
-program (PR_SET_PDEATHSIG), and the supervisor the rest of the group.
+Its standard input is a pipe whose other end only the supervisor holds: by it that asks to stop, and when it
+is killed, even with -9, the pipe ends and the guard stops its program. It adopts orphans
+(PR_SET_CHILD_SUBREAPER, Linux), so that also processes that left the group are found and ended. When the
+guard itself is killed, the kernel ends the program (PR_SET_PDEATHSIG), and the supervisor the rest.
 
-SIGTERM: the program is asked to stop, and killed after the grace. A second SIGTERM: killed at once.
+Asked, or told by a signal: the program is asked to stop, and killed after the grace. Asked a second time:
+killed at once. Signals are not counted: who ends a service signals each of its processes, and the supervisor
+asks, too.
 Exit status: the program's, or 128 + the signal that ended it.
 """
 
@@ -17,6 +19,9 @@ import time
 from toolhub.processes.fork import SIGNALS, become, descriptors_close, die_with, forked
 from toolhub.processes.linux import SET_CHILD_SUBREAPER, descendants, prctl
 from toolhub.processes.plan import Program
+
+# What the supervisor writes each time that it asks.
+ASK = b"."
 
 
 def guard(program: Program, grace: float) -> int:
@@ -74,26 +79,27 @@ def kill_all(group: int) -> None:
 
 def watch(pid: int, grace: float, wake: int) -> int:
     """Until the program ends or is made to; gives its wait status."""
-    asked = terms = 0
+    asks, signalled, asked = 0, False, False
     deadline = float("inf")
     inputs = [0, wake]
     while True:
         patience = None if deadline == float("inf") else max(0, deadline - time.monotonic())
         ready = select.select(inputs, [], [], patience)[0]
-        if wake in ready:
-            terms += sum(
-                byte in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) for byte in os.read(wake, 512)
-            )
-        if 0 in ready and not os.read(0, 512):
-            inputs.remove(0)
-            terms = max(terms, 1)
+        if wake in ready and any(number != signal.SIGCHLD for number in os.read(wake, 512)):
+            signalled = True
+        if 0 in ready:
+            told = os.read(0, 512)
+            asks += len(told)
+            if not told:
+                inputs.remove(0)
+                signalled = True
         done, status = reap(pid)
         if done:
             return status
-        if terms and not asked:
-            asked, deadline = 1, time.monotonic() + grace
+        if (asks or signalled) and not asked:
+            asked, deadline = True, time.monotonic() + grace
             send(pid, signal.SIGTERM)
-        if terms > 1 or time.monotonic() >= deadline:
+        if asks > 1 or time.monotonic() >= deadline:
             send(pid, signal.SIGKILL)
             deadline = float("inf")
 
