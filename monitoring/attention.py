@@ -1,6 +1,6 @@
 """What needs a person first: counted on the Overview, each with the list that shows it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -12,7 +12,6 @@ from django.utils import timezone
 from core.counts import counts_read
 from execution.approvals.selectors import approvals_waiting
 from execution.models import Status
-from execution.runs.selectors import runs_seen
 from execution.schedules.selectors import schedules_seen
 from registry.installations.models import Status as InstallationStatus
 from registry.installations.selectors import installations_page
@@ -27,12 +26,15 @@ MOST = 1000
 
 @dataclass(frozen=True)
 class Watch:
-    """Something that needs a person; `one` and `many` say it after a number, `permission` who hears of it."""
+    """Something that needs a person; `one` and `many` say it after a number, `permission` who hears of it.
+
+    `of` is what is counted: rows, or the runs of a status without an outcome.
+    """
 
     one: str
     many: str
     permission: str
-    rows: Callable[[User], QuerySet[Any]]
+    of: Callable[[User], QuerySet[Any]] | Status
     url_name: str
     query: str
     icon: str
@@ -54,14 +56,6 @@ class Notice:
     @property
     def url(self) -> str:
         return f"{reverse(self.watch.url_name)}{self.watch.query}"
-
-
-def _unknown(person: User) -> QuerySet[Any]:
-    return runs_seen(person).filter(status=Status.OUTCOME_UNKNOWN)
-
-
-def _failed_runs(person: User) -> QuerySet[Any]:
-    return runs_seen(person).filter(status=Status.AWAITING_PERSON)
 
 
 def _approvals(person: User) -> QuerySet[Any]:
@@ -92,7 +86,7 @@ WATCHES = (
         "run whose outcome nobody knows",
         "runs whose outcome nobody knows",
         "execution.view_run",
-        _unknown,
+        Status.OUTCOME_UNKNOWN,
         "runs",
         "?status=outcome_unknown",
         "alert-triangle",
@@ -102,7 +96,7 @@ WATCHES = (
         "failed run waits for a person",
         "failed runs wait for a person",
         "execution.view_run",
-        _failed_runs,
+        Status.AWAITING_PERSON,
         "runs",
         "?status=awaiting_person",
         "user",
@@ -161,9 +155,16 @@ WATCHES = (
 )
 
 
-def notices(person: User) -> list[Notice]:
-    """What the person may know of and what is there; all of it by one query, each count bounded."""
+def notices(person: User, opens: Mapping[str, int]) -> list[Notice]:
+    """What the person may know of and what is there; all rows by one query, each count bounded.
+
+    `opens` says how many runs that the person sees have no outcome, by status.
+    """
     watches = [watch for watch in WATCHES if person.holds(watch.permission)]
-    counts = counts_read([watch.rows(person)[: MOST + 1] for watch in watches])
-    found = [Notice(watch, count) for watch, count in zip(watches, counts, strict=True)]
+    rows = [watch.of(person)[: MOST + 1] for watch in watches if not isinstance(watch.of, Status)]
+    counts = iter(counts_read(rows))
+    found = [
+        Notice(watch, opens.get(watch.of, 0) if isinstance(watch.of, Status) else next(counts))
+        for watch in watches
+    ]
     return [notice for notice in found if notice.count]

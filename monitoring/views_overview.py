@@ -57,11 +57,13 @@ class Overview(ConsoleView):
     def get(self, request: HttpRequest) -> HttpResponse:
         """The page."""
         person = person_of(request)
-        context: dict[str, Any] = {"notices": notices(person)}
-        if person.holds("execution.view_run"):
+        sees_runs = person.holds("execution.view_run")
+        opens = runs_open(person) if sees_runs else {}
+        context: dict[str, Any] = {"notices": notices(person, opens)}
+        if sees_runs:
             day = day_of(person)
             context |= {
-                "figures": figures(day, runs_open(person)),
+                "figures": figures(day, opens),
                 "latest": list(runs_page({}, person)[:LATEST]),
                 "busiest": busiest(day),
             }
@@ -83,11 +85,14 @@ def day_of(person: User) -> Figures:
 
 def busiest(day: Figures) -> list[dict[str, Any]]:
     """`{tool, total, unsuccessful}` of the tools that were called most."""
-    most = heapq.nlargest(BUSIEST, (total for total, _ in day.tools.values()))
+    most = heapq.nlargest(BUSIEST, day.tools.values())
     # Of many thousands only those that may be among the first are put in order.
-    rows = [(name, total, failed) for name, (total, failed) in day.tools.items() if total >= most[-1]]
+    rows = [(name, total) for name, total in day.tools.items() if total >= most[-1]]
     rows.sort(key=lambda row: (-row[1], row[0]))
-    return [{"tool": name, "total": total, "unsuccessful": failed} for name, total, failed in rows[:BUSIEST]]
+    return [
+        {"tool": name, "total": total, "unsuccessful": day.failed.get(name, 0)}
+        for name, total in rows[:BUSIEST]
+    ]
 
 
 def figures(day: Figures, opens: dict[str, int]) -> list[Figure]:

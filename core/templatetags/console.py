@@ -31,7 +31,6 @@ DIFFERENCE_CHARACTERS = 2_000
 SHOWN_CHARACTERS = 12_000
 
 
-@functools.cache
 def _icon_body(name: str) -> str:
     """What stands inside an icon's <svg>, from the vendored file."""
     if not ICON_NAME.fullmatch(name):
@@ -42,6 +41,7 @@ def _icon_body(name: str) -> str:
 
 
 @register.simple_tag
+@functools.cache
 def icon(name: str, extra: str = "") -> SafeString:
     """An outline icon of Tabler, for the eye only. FileNotFoundError for one not in static/icons.txt."""
     # The body comes from our own vendored files, never from data.

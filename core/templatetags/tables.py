@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django import template
 from django.http import HttpRequest
@@ -11,6 +12,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 register = template.Library()
+
+_PAGING = ("after", "before")
 
 
 @dataclass
@@ -106,13 +109,11 @@ def pick(value: object, what: str) -> SafeString:
 def query(context: Mapping[str, Any], **changes: Any) -> str:
     """The page's query string with some parameters changed; None or "" leaves one out. Paging starts anew."""
     request: HttpRequest = context["request"]
-    params = request.GET.copy()
-    for name in ("after", "before"):
-        params.pop(name, None)
-    for name, value in changes.items():
-        params.pop(name, None)
-        if value not in (None, ""):
-            params[name] = str(value)
-    for name in [name for name, value in params.items() if value == ""]:
-        del params[name]
-    return f"?{params.urlencode()}"
+    # A QueryDict would be copied deeply for it; a page asks for three in each row.
+    params = {
+        name: values
+        for name, values in request.GET.lists()
+        if name not in _PAGING and name not in changes and values[-1] != ""
+    }
+    params |= {name: [str(value)] for name, value in changes.items() if value not in (None, "")}
+    return f"?{urlencode(params, doseq=True)}"

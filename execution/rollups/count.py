@@ -1,6 +1,6 @@
 """Counting runs themselves: for rollups, and for what no rollup has."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -21,14 +21,17 @@ Owners = tuple[int | None, ...]
 
 @dataclass
 class Figures:
-    """Calls, and how they ended; `open` have no outcome yet. `times` and `tools` as models.py has them."""
+    """Calls, and how they ended; `open` have no outcome yet. `times` as models.py has them; by the name of a
+    tool, `tools` has its calls, and `failed` those that were unsuccessful, if any.
+    """
 
     calls: int = 0
     completed: int = 0
     unsuccessful: int = 0
     open: int = 0
     times: dict[str, int] = field(default_factory=dict)
-    tools: dict[str, list[int]] = field(default_factory=dict)
+    tools: dict[str, int] = field(default_factory=dict)
+    failed: dict[str, int] = field(default_factory=dict)
 
     def add(self, other: "Figures") -> None:
         """Takes the other's in."""
@@ -36,16 +39,22 @@ class Figures:
         self.completed += other.completed
         self.unsuccessful += other.unsuccessful
         self.open += other.open
-        times, tools = self.times, self.tools
-        for number, count in other.times.items():
-            times[number] = times.get(number, 0) + count
-        for name, (calls, unsuccessful) in other.tools.items():
-            mine = tools.get(name)
-            if mine is None:
-                tools[name] = [calls, unsuccessful]
-            else:
-                mine[0] += calls
-                mine[1] += unsuccessful
+        _add(self.times, other.times)
+        _add(self.tools, other.tools)
+        _add(self.failed, other.failed)
+
+    def add_kept(self, row: Mapping[str, Any]) -> None:
+        """Takes in what is kept of a half-hour, as models.py has it, with any of the details."""
+        self.calls += row["calls"]
+        self.completed += row["completed"]
+        self.unsuccessful += row["unsuccessful"]
+        _add(self.times, row.get("times", {}))
+        # A day has some ten thousands of these.
+        tools, failed = self.tools, self.failed
+        for name, (calls, unsuccessful) in row.get("tools", {}).items():
+            tools[name] = tools.get(name, 0) + calls
+            if unsuccessful:
+                failed[name] = failed.get(name, 0) + unsuccessful
 
     def count(self, status: str, count: int, number: int | None, tool: str) -> None:
         """Takes in runs of one kind."""
@@ -57,9 +66,14 @@ class Figures:
         if number is not None:
             self.times[str(number)] = self.times.get(str(number), 0) + count
         if tool:
-            mine = self.tools.setdefault(tool, [0, 0])
-            mine[0] += count
-            mine[1] += failed
+            self.tools[tool] = self.tools.get(tool, 0) + count
+        if tool and failed:
+            self.failed[tool] = self.failed.get(tool, 0) + failed
+
+
+def _add(counts: dict[str, int], more: Mapping[str, int]) -> None:
+    for name, count in more.items():
+        counts[name] = counts.get(name, 0) + count
 
 
 @dataclass(frozen=True)

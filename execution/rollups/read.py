@@ -68,8 +68,7 @@ def _summed(
     found: dict[int, Figures] = {}
     for row in kept:
         if row["begin"] not in old:
-            own = found.setdefault(places[row["begin"]], Figures())
-            own.add(Figures(**{name: row[name] for name in (*_COLUMNS, detail)}))
+            found.setdefault(places[row["begin"]], Figures()).add_kept(row)
     there = {row["begin"] for row in kept} - old
     for step, figures in counted(runs, _rest(steps, there), detail).items():
         found.setdefault(step, Figures()).add(figures)

@@ -68,7 +68,7 @@ def _columns(figures: Figures) -> dict[str, object]:
         "completed": figures.completed,
         "unsuccessful": figures.unsuccessful,
         "times": figures.times,
-        "tools": figures.tools,
+        "tools": {name: [count, figures.failed.get(name, 0)] for name, count in figures.tools.items()},
     }
 
 

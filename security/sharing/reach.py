@@ -4,19 +4,24 @@ An object without a team is everybody's, as far as their roles say. One that a t
 as far as their roles say. Who was given a right on an object has it, whatever the roles. Admins reach all.
 """
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from django.db.models import Exists, Model, OuterRef, Q, QuerySet, Value
+from django.db import connection
+from django.db.models import F, Model, Q, QuerySet, Value
 from django.db.models.constants import LOOKUP_SEP
 
+from core.named import SAID, Named, Statement, statement
 from security.models import User
 from security.sharing.kinds import KINDS, Kind, kind_of
 from security.sharing.levels import ENTERED, LEVEL_OF, VIEW
 
 EVERYTHING = "security.reach_everything"
 _TEAM, _KEPT = "a team of theirs", "kept"
+# Stands for the person in a statement that is written once.
+_SOMEBODY = -1
 Row = TypeVar("Row", bound=Model)
 
 
@@ -34,6 +39,16 @@ class Known:
         """The objects of a kind that the right was given on; each right lets see."""
         found = self.rights.get(kind.name, {})
         return [pk for pk, levels in found.items() if level == VIEW or level in levels]
+
+
+@dataclass(frozen=True)
+class Own:
+    """All that decides what teams keep from somebody: their teams, and by kind the objects that they were
+    given a right on. What is written by it once holds for who has the same, and as long as they have it.
+    """
+
+    teams: tuple[int, ...]
+    given: tuple[tuple[str, tuple[int, ...]], ...]
 
 
 def everything(person: User) -> bool:
@@ -54,17 +69,29 @@ def about(person: User, rows: QuerySet[Row], permission: str, **columns: str) ->
     """
     if sees_all(person, permission):
         return rows
-    hub = person.has_perm(permission)
+    if person.has_perm(permission):
+        own = own_by(person, LEVEL_OF.get(permission, ""))
+        return rows.filter(*(~Q(kept) for kept in _named(own, columns)))
     for name, column in columns.items():
         kind = KINDS[name]
-        if hub:
-            for kept in _kept(person, kind, LEVEL_OF.get(permission, "")):
-                rows = rows.exclude(Exists(kept.filter(**{kind.key: OuterRef(column)})))
-        else:
-            reached = kind.rows.order_by().filter(_allowed(person, kind, permission))
-            named = Q(**{f"{column}__in": reached.values(kind.key)})
-            rows = rows.filter(named | Q(**{f"{column}__isnull": True}) if _nullable(rows, column) else named)
+        reached = kind.rows.order_by().filter(_allowed(person, kind, permission))
+        named = Q(**{f"{column}__in": reached.values(kind.key)})
+        rows = rows.filter(named | Q(**{f"{column}__isnull": True}) if _nullable(rows, column) else named)
     return rows
+
+
+def _named(own: Own, columns: Mapping[str, str]) -> Iterator[Named]:
+    """Whether a column names something that is kept, by its kind and whose team keeps it."""
+    for name, column in columns.items():
+        for written in _written(own, name):
+            yield Named(column, written)
+
+
+@functools.lru_cache(maxsize=256)
+def _written(own: Own, name: str) -> list[Statement]:
+    """Each of `_kept`, with what names it. Writing them took most of a page's time."""
+    kind = KINDS[name]
+    return [statement(rows.values(**{SAID: F(kind.key)})) for rows in _kept(kind, own)]
 
 
 def _nullable(rows: QuerySet[Any], column: str) -> bool:
@@ -83,9 +110,24 @@ def kept_from(person: User) -> dict[str, list[QuerySet[Any]]]:
 
     Empty where none is kept.
     """
-    if everything(person) or not known(person).keeps:
-        return {}
-    return {kind.name: _kept(person, kind, VIEW) for kind in KINDS.values()}
+    own = own_of(person)
+    return kept_by(own) if own else {}
+
+
+def own_of(person: User) -> Own | None:
+    """What decides what is kept from the person; None where nothing is."""
+    return None if everything(person) or not known(person).keeps else own_by(person, VIEW)
+
+
+def kept_by(own: Own) -> dict[str, list[QuerySet[Any]]]:
+    """As `kept_from`, of anybody who has the same."""
+    return {kind.name: _kept(kind, own) for kind in KINDS.values()}
+
+
+def own_by(person: User, level: str) -> Own:
+    """What the person has, with the rights of a level: each right lets see."""
+    given = ((kind.name, tuple(sorted(known(person).given(kind, level)))) for kind in KINDS.values())
+    return Own(known(person).teams, tuple(given))
 
 
 @dataclass(frozen=True)
@@ -150,13 +192,23 @@ def sees_all(person: User, permission: str) -> bool:
 def known(person: User) -> Known:
     """By one query, once a request."""
     if person.sharing is None:
-        rows = [row for kind in KINDS.values() for row in _rights_of(person, kind)]
-        rows += [_teams(person).values_list(Value(_TEAM), "group_id", Value(""))]
-        for kind in KINDS.values():
-            kept = kind.rows.order_by().filter(team__isnull=False)
-            rows.append(kept.values_list(Value(_KEPT), Value(0), Value("")))
-        person.sharing = _known(rows[0].union(*rows[1:]))
+        sql, parameters = _asked()
+        with connection.cursor() as cursor:
+            cursor.execute(sql, [person.pk if value == _SOMEBODY else value for value in parameters])
+            person.sharing = _known(cursor.fetchall())
     return person.sharing
+
+
+@functools.cache
+def _asked() -> Statement:
+    """The query of `known`, for _SOMEBODY. Each page of a member asks it, and writing it takes 7 ms."""
+    person = User(pk=_SOMEBODY)
+    rows = [row for kind in KINDS.values() for row in _rights_of(person, kind)]
+    rows += [_teams(person).values_list(Value(_TEAM), "group_id", Value(""))]
+    for kind in KINDS.values():
+        kept = kind.rows.order_by().filter(team__isnull=False)
+        rows.append(kept.values_list(Value(_KEPT), Value(0), Value("")))
+    return statement(rows[0].union(*rows[1:]))
 
 
 def _known(rows: Iterable[tuple[str, int, str]]) -> Known:
@@ -203,19 +255,19 @@ def _not_kept(person: User, kind: Kind) -> Q:
     return nobodys | mine
 
 
-def _kept(person: User, kind: Kind, level: str) -> list[QuerySet[Any]]:
-    """What teams keep from who holds a permission of this level for the hub, by whose team keeps it.
+def _kept(kind: Kind, own: Own) -> list[QuerySet[Any]]:
+    """What teams keep from who holds a permission for the hub, by whose team keeps it.
 
     The same as `_allowed`, the other way round, in statements that a database plans well: a million runs are
     looked up in it. So it names what the person has by keys: a join for each would be planned in each place.
     """
-    rows = kind.rows.order_by()
+    rows, given = kind.rows.order_by(), dict(own.given)
     owners = ["team", *([f"{kind.parent}__team"] if kind.parent else [])]
     for owner in owners:
-        rows = rows.exclude(**{f"{owner}__in": known(person).teams})
+        rows = rows.exclude(**{f"{owner}__in": own.teams})
     for one, column in _parts(kind):
-        if own := known(person).given(one, level):
-            rows = rows.exclude(**{f"{column}__in": own})
+        if given[one.name]:
+            rows = rows.exclude(**{f"{column}__in": given[one.name]})
     return [rows.filter(**{f"{owner}__isnull": False}) for owner in owners]
 
 

@@ -1,8 +1,10 @@
 """How pages say texts and measures."""
 
 import pytest
+from django.test import RequestFactory
 
 from core.templatetags.console import coded, measure
+from core.templatetags.tables import query
 
 
 def test_backticks_set_code_and_nothing_else_passes_as_markup() -> None:
@@ -23,3 +25,23 @@ def test_a_measure_has_its_name_in_words_and_its_unit(
     name: str, value: float, said: tuple[str, object]
 ) -> None:
     assert measure(name, value) == said
+
+
+@pytest.mark.parametrize(
+    ("given", "changes", "said"),
+    [
+        ("", {}, "?"),
+        ("kind=a", {"kind": "b"}, "?kind=b"),
+        ("q=x&kind=a&after=9&before=1", {}, "?q=x&kind=a"),
+        ("after=9", {"before": 5}, "?before=5"),
+        ("q=x&kind=a", {"kind": None, "actor": ""}, "?q=x"),
+        ("q=&kind=a", {}, "?kind=a"),
+        ("q=x&q=y", {"n": 0}, "?q=x&q=y&n=0"),
+        ("q=x&q=", {}, "?"),
+        ("q=a%26b+c%C3%A9", {"name": "\u00e9/="}, "?q=a%26b+c%C3%A9&name=%C3%A9%2F%3D"),
+    ],
+)
+def test_an_address_of_other_filters_keeps_the_rest(
+    given: str, changes: dict[str, object], said: str
+) -> None:
+    assert query({"request": RequestFactory().get(f"/?{given}")}, **changes) == said

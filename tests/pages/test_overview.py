@@ -10,6 +10,7 @@ from django.utils import timezone
 from execution.models import Run, Schedule, Status
 from execution.runs.states import transition
 from execution.schedules.services import schedule_create
+from monitoring.attention import MOST, notices
 from registry.installations.models import Installation
 from security.models import Persona, Token, User
 
@@ -153,3 +154,11 @@ def test_the_charts_have_a_table_and_are_for_who_may_see_runs(
     assert len(page.context["points"]["at"]) == 60
     assert eyes.get("/overview/charts/?hours=99").context["hours"] == 24
     assert eyes_with("registry.view_tool").get("/overview/charts/").status_code == 404
+
+
+def test_more_runs_than_are_counted_are_told_as_more(admin: User) -> None:
+    found = notices(admin, {Status.OUTCOME_UNKNOWN: MOST + 1, Status.AWAITING_PERSON: 1, Status.RUNNING: 7})
+    assert [notice.words for notice in found] == [
+        "more than 1000 runs whose outcome nobody knows",
+        "1 failed run waits for a person",
+    ]

@@ -10,6 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
+from execution.sharing import _written
+from registry.collections.services import collection_create
 from registry.models import Package, Tool
 from registry.policy.kept import capabilities_kept
 from security.models import Persona, Token, User
@@ -19,8 +21,8 @@ from security.policy.models import Capability, Flag, Tier
 from security.policy.services import restriction_create
 from security.policy.tiers import flag_create, flag_require, tier_create, tier_set
 from security.services import grant_create, persona_create, token_create
-from security.sharing.services import team_set
-from security.sharing.teams import team_create
+from security.sharing.services import right_give, right_take, team_set
+from security.sharing.teams import team_create, team_join, team_part
 
 pytestmark = pytest.mark.django_db
 SHARING = "/sharing/package/toolhub-data/"
@@ -229,6 +231,60 @@ def test_pages_are_filtered_by_as_many_queries_however_much_is_kept(
     assert [tool.name for tool in seen.get("/tools/").context["page"].rows] == sorted(
         [*names[1:3], names[-1]]
     )
+
+
+def test_a_right_on_a_collection_alone_gives_no_runs(
+    admin: User, kim: User, assign: Callable[[str], None], call: Any
+) -> None:
+    """What is looked up beyond their teams is of tools and personas; of these there is none."""
+    assign("toolhub-data")
+    call("echo", {"text": "a"})
+    box = collection_create(by=admin, name="box", tools=list(Tool.objects.filter(name="echo")))
+    team_set(by=admin, thing=Tool.objects.get(name="echo"), team=team_create(by=admin, name="data"))
+    right_give(by=admin, thing=box, to=kim, level="view")
+    page = eyes_of(kim).get("/")
+    assert page.status_code == 200
+    assert (page.context["latest"], page.context["busiest"]) == ([], [])
+
+
+def test_what_is_kept_is_asked_anew_though_its_statement_is_written_once(
+    admin: User, kim: User, assign: Callable[[str], None], call: Any
+) -> None:
+    """Of two who read by turns each sees their own, at the request after each change."""
+    assign("toolhub-data")
+    call("echo", {"text": "a"})
+    tool, team = Tool.objects.get(name="echo"), team_create(by=admin, name="data")
+    lee = User.objects.create_user("lee")
+    lee.groups.set(kim.groups.all())
+    places, readers = ("/audit/?q=echo", "/runs/", "/"), {"kim": eyes_of(kim), "lee": eyes_of(lee)}
+
+    def seers() -> set[str]:
+        """Who sees the tool's run everywhere; nobody sees it in one place alone."""
+        found = set()
+        for _ in range(2):
+            for name, client in readers.items():
+                told = {
+                    b">echo<" in client.get(place).content.replace(b"tool echo", b"echo") for place in places
+                }
+                assert len(told) == 1, name
+                found |= {name} if told == {True} else set()
+        return found
+
+    assert seers() == {"kim", "lee"}
+    team_set(by=admin, thing=tool, team=team)
+    assert seers() == set()
+    right_give(by=admin, thing=tool, to=kim, level="view")
+    assert seers() == {"kim"}
+    written = _written.cache_info().misses
+    assert seers() == {"kim"}
+    assert _written.cache_info().misses == written
+    right_take(by=admin, thing=tool, to=kim, level="view")
+    team_join(by=admin, team=team, person=lee)
+    assert seers() == {"lee"}
+    team_part(by=admin, team=team, person=lee)
+    assert seers() == set()
+    team_set(by=admin, thing=tool, team=None)
+    assert seers() == {"kim", "lee"}
 
 
 def test_a_team_that_owns_something_is_not_asked_away(eyes: Client, admin: User, published: None) -> None:
