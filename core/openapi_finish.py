@@ -12,6 +12,8 @@ from core.openapi_examples import example_of
 # A docstring of a view that says no more than the description does by itself.
 ADDRESS = re.compile(r"[A-Z]+( and [A-Z]+)* [\w{}/-]+\.")
 METHODS = frozenset({"get", "post", "put", "patch", "delete"})
+# What each operation may answer: a persona may be switched off, the hub mistaken, the database away.
+EVERYWHERE = ("403", "500", "503")
 # What a part of an address or a query is, where its operation does not say it.
 PARAMETERS: Mapping[str, str] = {
     "name": "The name of the tool, package, collection or persona.",
@@ -34,9 +36,8 @@ def openapi_finish(result: dict[str, Any], generator: Any, request: Any, public:
     components = result.setdefault("components", {})
     schemas, responses = components.setdefault("schemas", {}), components.setdefault("responses", {})
     for operation in operations(result):
-        # A persona that is switched off is refused everywhere.
-        if "401" in operation["responses"]:
-            operation["responses"].setdefault("403", {})
+        answers = {**{status: {} for status in EVERYWHERE}, **operation["responses"]}
+        operation["responses"] = dict(sorted(answers.items()))
         if ADDRESS.fullmatch(operation.get("description", "")):
             del operation["description"]
         for parameter in operation.get("parameters", []):

@@ -75,6 +75,21 @@ def test_nothing_is_wrong_on_any_page(eye: Page, addresses: list[str]) -> None:
     assert {address: what for address, what in found.items() if what} == {}
 
 
+def test_every_page_is_read_without_javascript(signed_in: OpenContext, addresses: list[str]) -> None:
+    """Nothing on it waits for a script: no button that would do nothing, no page without its text."""
+    context = signed_in(java_script_enabled=False)
+    page = context.new_page()
+    waiting = {}
+    for address in addresses:
+        page.goto(address)
+        main = page.locator("main")
+        dead = main.locator("button[type=button]:visible, .js-only:visible")
+        if dead.count() or not main.inner_text().strip():
+            waiting[address] = dead.all_inner_texts()
+    context.close()
+    assert waiting == {}
+
+
 @pytest.mark.parametrize(
     ("address", "button"),
     [

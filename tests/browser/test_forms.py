@@ -1,9 +1,12 @@
 """How forms, pickers and questions behave under a hand on the keyboard."""
 
+import re
+
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenContext
+from tests.browser.conftest import Hub, OpenContext
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -69,3 +72,53 @@ def test_clear_is_offered_as_soon_as_a_list_is_narrowed(page: Page) -> None:
     clear.click()
     page.wait_for_url("**/runs/")
     expect(clear).to_be_hidden()
+
+
+def test_simple_forms_are_sent_without_javascript(signed_in: OpenContext, hub: Hub) -> None:
+    """From a new persona to its call, a call by hand, and a collection that is filled and emptied."""
+    context = signed_in(java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/personas/new/")
+    page.get_by_label("Name", exact=True).fill("plain")
+    page.get_by_role("button", name="Make the persona").click()
+    page.get_by_label("Tool, package or collection").fill("echo")
+    page.get_by_role("button", name="Assign").click()
+    page.get_by_text("Grant a capability").click()
+    page.get_by_label("Capability", exact=True).fill("file:read")
+    page.get_by_label("Reason").first.fill("It reads.")
+    page.get_by_role("button", name="Grant", exact=True).click()
+    expect(page.locator("section", has=page.locator("#grants"))).to_contain_text("It reads.")
+    page.get_by_label("Used for").fill("plain calls")
+    page.get_by_role("button", name="Make the token").click()
+    token = re.search(r"thp_[A-Za-z0-9_-]{43}", page.content())
+    assert token
+    answer = httpx.post(
+        f"{hub.url}/api/v1/tools/echo/execute",
+        json={"arguments": {"text": "by a token"}},
+        headers={"Authorization": f"Bearer {token.group()}"},
+        timeout=30,
+    )
+    assert answer.json()["data"] == {"text": "by a token"}
+
+    page.goto("/tools/echo/try/")
+    page.get_by_label("As persona").fill("plain")
+    page.get_by_label("Arguments", exact=True).fill('{"text": "by hand"}')
+    page.get_by_role("button", name="Run it").click()
+    expect(page.locator("#tried")).to_contain_text("by hand")
+    page.get_by_label("Arguments", exact=True).fill('{"text": 1}')
+    page.get_by_role("button", name="Run it").click()
+    expect(page.locator("#tried")).to_contain_text("/arguments/text")
+
+    page.goto("/collections/new/")
+    page.get_by_label("Name", exact=True).fill("plain-set")
+    page.get_by_role("button", name="Make the collection").click()
+    page.get_by_text("Add tools").click()
+    page.locator("form[action*=tools] input:visible").fill("echo")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_role("link", name="Take out echo").click()
+    page.get_by_role("button", name="Take").click()
+    expect(page.get_by_text("No tools in it")).to_be_visible()
+    page.get_by_role("link", name="Delete").click()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", name="Collections")).to_be_visible()
+    context.close()

@@ -55,6 +55,11 @@ def test_every_error_of_the_api_has_an_example_where_it_can_come() -> None:
     assert shown == {code.name for code in CODES.values() if code.status >= 400 and code.status in statuses}
 
 
+def test_every_operation_says_that_it_can_be_refused_and_that_the_hub_can_fail() -> None:
+    for operation in operations():
+        assert {"401", "403", "500", "503"} <= set(operation.about["responses"]), operation.id
+
+
 def test_every_operation_and_parameter_says_what_it_is() -> None:
     for operation in operations():
         assert operation.about.get("summary"), operation.id

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -233,3 +234,24 @@ def test_the_proxy_lets_events_through_as_they_come_and_writes_who_asks() -> Non
     assert not re.match(pattern, "/api/v1/runs/01890a5d-ac96-774b-bcce-b302099a8057")
     for header in ("X-Forwarded-For $remote_addr", "X-Forwarded-Proto https"):
         assert f"proxy_set_header {header};" in text
+
+
+def test_what_the_docs_say_backs_up_a_hub_on_sqlite_that_goes_on(tmp_path: Path) -> None:
+    [commands] = re.findall(
+        r"```sh\n([^`]*VACUUM INTO[^`]*)```", (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    )
+    data = tmp_path / "var"
+    data.mkdir()
+    for name in ("secret_key", "vault_key"):
+        (data / name).write_text(name)
+    hub = sqlite3.connect(data / "toolhub.sqlite3", isolation_level=None)
+    hub.executescript("PRAGMA journal_mode = WAL; CREATE TABLE run (id); INSERT INTO run VALUES (1)")
+    subprocess.run(
+        ["sh", "-ec", commands.replace(".venv/bin/python", sys.executable)], cwd=tmp_path, check=True
+    )
+    hub.execute("INSERT INTO run VALUES (2)")
+    hub.close()
+    kept = tmp_path / "backup"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+    assert {path.name for path in kept.iterdir()} == {"toolhub.sqlite3", "secret_key", "vault_key"}
+    assert sqlite3.connect(kept / "toolhub.sqlite3").execute("SELECT id FROM run").fetchall() == [(1,)]
