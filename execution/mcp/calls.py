@@ -21,7 +21,7 @@ from execution.runs.services import run_submit
 from execution.runs.states import FINAL
 from execution.runs.waiting import run_await
 from registry.collections.selectors import sight_of
-from registry.selectors import tool_missing, tool_resolve, tools_assigned
+from registry.selectors import ResolvedTool, tool_missing, tool_resolve, tools_assigned
 
 # Members of `_meta`: what a call says beside its arguments, as in REST's body, and what came of it.
 CALL, RUN, ERROR = "io.toolhub/call", "io.toolhub/run", "io.toolhub/error"
@@ -45,10 +45,9 @@ def tool_call(door: Door, version: str, params: Mapping[str, Any]) -> dict[str, 
     """
     if "\0" in params["name"]:  # the record cannot hold it, as NulMiddleware says of addresses
         raise tool_missing(params["name"])
-    if version in MODERN_PROTOCOL_VERSIONS:
-        _mirrored_check(door, params)
+    found = _mirrored(door, params) if version in MODERN_PROTOCOL_VERSIONS else None
     try:
-        run = _submitted(door, params)
+        run = _submitted(door, params, found)
     except Exception as error:
         known = as_toolhub_error(error)
         if known is None or known.code in _PROTOCOL:
@@ -60,26 +59,28 @@ def tool_call(door: Door, version: str, params: Mapping[str, Any]) -> dict[str, 
     return _result(run)
 
 
-def _mirrored_check(door: Door, params: Mapping[str, Any]) -> None:
-    """Raises Refused where headers say other arguments than the body: a proxy may have gone by them.
+def _mirrored(door: Door, params: Mapping[str, Any]) -> ResolvedTool | None:
+    """The tool, for the call; None where the call itself will say that there is none.
 
-    Of a tool that the caller does not see nothing is told.
+    Raises Refused where headers say other arguments than the body: a proxy may have gone by them. Of a tool
+    that the caller does not see nothing is told.
     """
     try:
         found = tool_resolve(params["name"], door.principal.persona_id)
-    except ToolHubError:  # the call itself will say so
-        return
+    except ToolHubError:
+        return None
     schema = found.version.definition["inputSchema"] if found.assigned_by is not None else {}
     wrong = validate_mcp_param_headers(schema, params.get("arguments") or {}, door.headers)
     if wrong is not None:
         raise Refused(wrong.code, wrong.message, wrong.data)
+    return found
 
 
-def _submitted(door: Door, params: Mapping[str, Any]) -> Run:
+def _submitted(door: Door, params: Mapping[str, Any], found: ResolvedTool | None) -> Run:
     name = params["name"]
     if door.collection and not _is_member(door, name):
         raise tool_missing(name)
-    more = params.get("_meta", {}).get(CALL, {})
+    more = (params.get("_meta") or {}).get(CALL, {})
     if not isinstance(more, dict) or "arguments" in more:
         raise InvalidRequest(f"_meta's {CALL} must be an object of what a call says beside its arguments.")
     key = more.pop(KEY, None) if KEY in more else door.headers.get("Idempotency-Key")
@@ -89,6 +90,7 @@ def _submitted(door: Door, params: Mapping[str, Any]) -> Run:
     run = run_submit(
         principal=door.principal,
         name=name,
+        found=found,
         request=request_read({**more, "arguments": params.get("arguments") or {}}),
         manner=manner,
         key=key_read(key),

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from execution.models import Run, Status
 from registry.collections.services import collection_create
@@ -65,6 +67,21 @@ def test_what_is_no_message_is_told_with_the_codes_of_the_protocol(
     assert answer.json()["jsonrpc"] == "2.0"
     assert answer.json()["error"]["message"]
     assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("modern", [False, True])
+def test_a_call_finds_its_tool_once(ask: Ask, ask_modern: Ask, fx: Package, modern: bool) -> None:
+    """Also where headers mirror arguments, for which the tool's schema is read first."""
+    do = ask_modern if modern else ask
+    with CaptureQueriesContext(connection) as asked:
+        answer = do("tools/call", name="fx_echo", arguments={"value": 1})
+    assert told(answer) == (False, 1)
+    looks = [one["sql"] for one in asked.captured_queries if 'FROM "registry_toolversion"' in one["sql"]]
+    assert len(looks) == 1, looks
+
+
+def test_meta_may_be_null(ask: Ask, fx: Package) -> None:
+    assert told(ask("tools/call", name="fx_echo", arguments={"value": 1}, _meta=None)) == (False, 1)
 
 
 def test_notifications_are_accepted_without_an_answer(ask: Ask) -> None:
