@@ -16,6 +16,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -26,7 +27,8 @@ from tests.services import CHECKOUT, RABBITMQ, REDIS, ROOT, Service, database_ur
 
 # As many as run at the same time; a shape starts workers of its own, too.
 SLOTS = 2
-# Beside them one of the shapes that mostly wait: for leases to end, and services to come back.
+# Beside them one of the shapes that mostly wait: for leases to end, and services to come back. Where none of its
+# kind is left, one of the others is taken.
 SLOTS_WAITING = 1
 TAIL = 120
 # More failures of one shape than this are no matter of load.
@@ -70,8 +72,12 @@ class Shape:
 
 # The longest first.
 SHAPES = (
-    # Pages and routes ask by Django's own queries, and the browser looks at each page on SQLite.
-    Shape("sqlite+embedded", elsewhere=("tests/pages", "tests/web/test_every_route.py")),
+    # Pages and routes ask by Django's own queries, and the browser looks at each page on SQLite. What engines of
+    # containers say touches no database.
+    Shape(
+        "sqlite+embedded",
+        elsewhere=("tests/pages", "tests/web/test_every_route.py", "tests/sandbox/test_containers.py"),
+    ),
     Shape(
         "postgres+redis",
         needs=("PostgreSQL", "Redis"),
@@ -232,18 +238,30 @@ def main(arguments: list[str]) -> int:
     without = " and not sandbox" if found["bubblewrap"].missing else ""
     telling = threading.Lock()
 
-    def perform(shape: Shape, cache: Path) -> Outcome:
-        outcome = run(shape, without, arguments, cache)
+    left = list(shapes)
+
+    def taken(waits: bool) -> Shape | None:
+        """The next shape that waits, or that does not; one of the other kind when there is none such."""
         with telling:
-            tell(outcome)
-        return outcome
+            fit = [shape for shape in left if shape.waits == waits] or left
+            return left.pop(left.index(fit[0])) if fit else None
+
+    def perform(waits: bool, cache: Path) -> list[Outcome]:
+        outcomes = []
+        while shape := taken(waits):
+            outcomes.append(run(shape, without, arguments, cache))
+            with telling:
+                tell(outcomes[-1])
+        return outcomes
 
     with tempfile.TemporaryDirectory(prefix="toolhub-test-") as folder:
         cache = Path(folder)
         os.environ |= migrated_make(cache / "migrated", postgres=not found["PostgreSQL"].missing)
-        with ThreadPoolExecutor(SLOTS) as working, ThreadPoolExecutor(SLOTS_WAITING) as waiting:
-            begun = [(waiting if shape.waits else working).submit(perform, shape, cache) for shape in shapes]
-        outcomes = [run_again(each.result(), without, arguments, cache) for each in begun]
+        with ThreadPoolExecutor(SLOTS + SLOTS_WAITING) as pool:
+            slots = [False] * SLOTS + [True] * SLOTS_WAITING
+            begun = [pool.submit(perform, waits, cache) for waits in slots]
+        first = chain.from_iterable(each.result() for each in begun)
+        outcomes = [run_again(outcome, without, arguments, cache) for outcome in first]
         if not found["PostgreSQL"].missing:
             migrated_drop()
     passed = sum(outcome.passed for outcome in outcomes)
