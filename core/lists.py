@@ -64,7 +64,10 @@ class ListView(ConsoleView, Generic[Row]):
         raise NotImplementedError
 
     def more(self, page: Page[Row]) -> dict[str, Any]:
-        """What the template needs beside the rows."""
+        """What the template needs beside the rows.
+
+        `between` and `between_url` are the page between the one above and this.
+        """
         return {}
 
     def get(self, request: HttpRequest) -> HttpResponse:

@@ -35,7 +35,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     """404: not there, or not to be seen; the two look alike."""
     if is_api(request.path):
         return problem(NotFound("There is nothing at this address."))
-    text = "The address may be mistyped, what was here may be gone, or you may not see it."
+    text = "The address may be mistyped, what was here may be gone, or an admin has to let you see it."
     return _page(request, 404, "There is nothing here", text)
 
 

@@ -24,11 +24,12 @@ HEX = frozenset("0123456789abcdef-")
 
 @dataclass(frozen=True)
 class Found:
-    """Something that was found, and its page. `about` tells equal names apart."""
+    """Something that was found, and its page. `about` tells equal names apart; `icon` is its own, if any."""
 
     name: str
     about: str
     url: str
+    icon: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,20 @@ def find(person: User, text: str) -> list[Group]:
 
 
 def _pages(person: User, text: str) -> list[Found]:
-    found = [Found(item.title, f"g {item.key}", reverse(item.url_name)) for item in places_of(person)]
-    found += [Found(item.title, "Settings", reverse(item.url_name)) for item in settings_of(person)]
+    places, within_settings = places_of(person), settings_of(person)
+    icons = {item.title: item.icon for item in places} | {item.title: item.icon for item in within_settings}
+    found = [Found(item.title, f"g {item.key}", reverse(item.url_name), item.icon) for item in places]
+    found += [Found(item.title, "Settings", reverse(item.url_name), item.icon) for item in within_settings]
     if text:
-        found += [Found(page.title, page.place, reverse(page.url_name)) for page in pages_of(person)]
-    return [each for each in found if text.lower() in each.name.lower()]
+        found += [
+            Found(page.title, page.place, reverse(page.url_name), icons.get(page.place, ""))
+            for page in pages_of(person)
+        ]
+    if not text:
+        return found
+    found = [each for each in found if text.lower() in each.name.lower()]
+    # `sorted` keeps the order of equals: places stand before the pages within them.
+    return sorted(found, key=lambda each: not each.name.lower().startswith(text.lower()))[:SHOWN]
 
 
 def _first(rows: QuerySet[Row], text: str) -> QuerySet[Row]:

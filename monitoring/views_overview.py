@@ -119,6 +119,12 @@ def figures(day: Figures, opens: dict[str, int]) -> list[Figure]:
     ]
 
 
+def _trying(person: User) -> str:
+    """What leads to the form that calls echo, for who may; empty for others."""
+    echo = Tool.objects.filter(name="echo", active__isnull=False)
+    return "Try echo" if person.holds("execution.add_run") and echo.exists() else ""
+
+
 def first_steps(person: User) -> list[Step]:
     """What is left to do until the first audited call."""
     personas = within(person, Persona.objects.all(), "security.view_persona")
@@ -133,5 +139,5 @@ def first_steps(person: User) -> list[Step]:
         Step("A persona is made", persona is not None, reverse("persona_new"), "Make a persona"),
         Step("A tool is assigned to it", is_assigned, f"{page}#assignments", "Assign a tool"),
         Step("It has a token", has_token, f"{page}#tokens", "Make a token"),
-        Step("The first call is on record", False, reverse("runs"), ""),
+        Step("The first call is on record", False, reverse("tool_try", args=["echo"]), _trying(person)),
     ]

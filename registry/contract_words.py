@@ -108,7 +108,7 @@ def _effect(one: Mapping[str, Any]) -> str:
 
 
 def _promises(version: ToolVersion, declared: Mapping[str, Any]) -> Iterator[Line]:
-    yield Line("Twice is once", ("yes (idempotent)" if version.is_idempotent else "no",))
+    yield Line("Called twice", ("as once (idempotent)" if version.is_idempotent else "may act twice",))
     yield Line("Determinism", (version.determinism.replace("_", " "),))
     yield Line("Time limit", (version.timeout_ms,), kind="ms")
     yield Line("Output limit", (version.max_output_bytes,), kind="size")

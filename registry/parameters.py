@@ -52,6 +52,18 @@ def parameters_of(schema: Mapping[str, Any] | None) -> list[Parameter]:
     return found
 
 
+def gives_words(schema: Mapping[str, Any] | None) -> str:
+    """What a result without declared members is, in a sentence."""
+    if not schema:
+        return "It does not say what it gives."
+    kind = type_words(schema, schema)
+    more = ", ".join(_constraints(schema))
+    about = str(schema.get("description", ""))
+    if kind == "object":
+        return f"An object, with members that it does not declare. {about}".strip()
+    return f"One value: {kind}{f', {more}' if more else ''}. {about}".strip()
+
+
 def _members(node: Mapping[str, Any], root: Mapping[str, Any], above: str, depth: int) -> Iterator[Parameter]:
     properties = node.get("properties")
     if not isinstance(properties, Mapping) or depth > DEEPEST:

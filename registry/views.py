@@ -14,7 +14,7 @@ from registry.contracts import CATEGORIES
 from registry.curl import curl_line, example_arguments
 from registry.lint.providers import fits_of
 from registry.models import Tool
-from registry.parameters import parameters_of
+from registry.parameters import gives_words, parameters_of
 from registry.rules.reading import rules_told
 from registry.selectors import tool_assignments, tool_detail, tool_versions, tools_page
 from security.people import person_of
@@ -59,6 +59,7 @@ class ToolPage(ConsoleView):
         perms = PermsOn(person, tool)
         version = tool.active
         definition = version.definition if version else {}
+        fits = fits_of(definition) if version else []
         policy = tool_policy(tool.name, version.required_capabilities if version else ())
         return self.show(
             {
@@ -70,10 +71,12 @@ class ToolPage(ConsoleView):
                 "contract": definition.get("_meta", {}).get(CONTRACT, {}),
                 "groups": contract_groups(version) if version else [],
                 "advice": list(advice_on(definition, "")) if version else [],
-                "fits": fits_of(definition) if version else [],
+                "fits": fits,
+                "whole": [fit.provider for fit in fits if not fit.unfit and not fit.changes],
                 "tags": tool.overlay.get("tags") or (version.declared.get("tags", []) if version else []),
                 "inputs": parameters_of(definition.get("inputSchema")),
                 "outputs": parameters_of(definition.get("outputSchema")),
+                "gives": gives_words(definition.get("outputSchema")),
                 "versions": tool_versions(tool),
                 "assignments": tool_assignments(tool, person),
                 "policy": policy,

@@ -151,11 +151,17 @@ def copy_json(value: Any, what: str) -> SafeString:
 
 @register.simple_tag
 def ask(
-    words: str, icon_name: str, url_name: str, *args: object, about: str = "", look: str = "btn btn-sm"
+    words: str,
+    icon_name: str,
+    url_name: str,
+    *args: object,
+    about: str = "",
+    look: str = "btn btn-sm",
+    worded: bool = False,
 ) -> SafeString:
     """A button that leads to a question (core/questions.py): in a dialog, without JavaScript on its page.
 
-    With `about` it is an icon alone, and says for a screen reader what it is about.
+    With `about` it is an icon alone, or `worded`, and says for a screen reader what it is about.
     """
     url = reverse(url_name, args=args)
     spoken = f"{words} {about}" if about else words
@@ -167,7 +173,7 @@ def ask(
         spoken,
         spoken,
         icon(icon_name),
-        "" if about else words,
+        "" if about and not worded else words,
     )
 
 
@@ -227,12 +233,12 @@ def size(value: int | None) -> str:
     """A size given in bytes, with its unit: 512 B, 1 KiB, 1.5 MiB."""
     if value is None:
         return "–"
-    amount = float(value)
-    for unit in ("B", "KiB", "MiB"):
-        if amount < 1024:
-            return f"{amount:.4g} {unit}"
+    amount, units = float(value), ["GiB", "MiB", "KiB", "B"]
+    while amount >= 1024 and len(units) > 1:
         amount /= 1024
-    return f"{amount:.4g} GiB"
+        units.pop()
+    # Three digits tell enough, and four stand before the point at most.
+    return f"{amount:.{3 if amount < 1000 else 4}g} {units[-1]}"
 
 
 @register.filter

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from core.errors import InvalidRequest, NotFound
 from core.lists import ListView
@@ -70,7 +71,7 @@ class ToolCallers(ListView[Persona]):
 
     permission = "security.view_persona"
     template = "execution/tool_callers.html"
-    noun, search = "persona", "Name of a persona"
+    noun, search, above = "persona", "Name of a persona", ("tools", "Tools")
     key, descending, ways = "name", False, ("Back", "More")
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:  # type: ignore[override]
@@ -85,5 +86,6 @@ class ToolCallers(ListView[Persona]):
         return rows.filter(name__icontains=params["q"].strip()) if params.get("q") else rows
 
     def more(self, page: Page[Persona]) -> dict[str, Any]:
-        """The decision on each of the page's personas."""
-        return {"tool": self.tool, "decided": callers_of(self.tool, page.rows)}
+        """The decision on each of the page's personas, and the way back to the tool."""
+        way = {"between": self.tool.name, "between_url": reverse("tool", args=[self.tool.name])}
+        return {"tool": self.tool, "decided": callers_of(self.tool, page.rows), **way}

@@ -55,6 +55,8 @@ class TryForm(ConsoleForm):
         self.fields["persona"].required = act in {RUN, SCHEMA}
         self.fields["arguments"].required = act != SCHEMA
         super().full_clean()
+        # The page tells what a run needs.
+        self.fields["persona"].required = self.fields["arguments"].required = True
 
     def clean_arguments(self) -> dict[str, Any]:
         """Raises ValidationError for what is no object."""

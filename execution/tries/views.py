@@ -74,7 +74,7 @@ class ToolTry(ConsoleView):
         form = TryForm(request.POST, tool=name)
         act = request.POST.get("act")
         if not form.is_valid():
-            return self._show(tool, form, {}, status=422)
+            return self._show(tool, form, form.cleaned_data.get("arguments", {}), status=422)
         arguments = form.cleaned_data["arguments"]
         if act not in {RUN, SCHEMA}:
             return self._show(tool, form, arguments)

@@ -18,6 +18,7 @@ _NEEDED = {
     SourceType.URL.value: ("location", "digest"),
     SourceType.UPLOAD.value: ("file",),
 }
+_NEEDED_BY_SOME = frozenset(name for names in _NEEDED.values() for name in names)
 
 
 class InstallForm(ConsoleForm):
@@ -27,8 +28,7 @@ class InstallForm(ConsoleForm):
     location = forms.CharField(
         label="Address",
         max_length=2000,
-        widget=forms.TextInput(attrs={"placeholder": "https://code.example.org/team/weather.git"}),
-        help_text="Of the repository, https or ssh, or of the zip.",
+        help_text="Of the repository, by https or ssh, or of the zip: https://code.example.org/team/weather.git",
     )
     ref = forms.CharField(
         label="Branch, tag or commit", max_length=200, required=False, help_text="Empty: the default branch."
@@ -53,9 +53,12 @@ class InstallForm(ConsoleForm):
         """Needs what the chosen type needs."""
         if self.is_bound:
             wanted = _NEEDED.get(str(self.data.get("type")), ())
-            for name in {name for names in _NEEDED.values() for name in names}:
+            for name in _NEEDED_BY_SOME:
                 self.fields[name].required = name in wanted
         super().full_clean()
+        # Who changes the type is told what that one needs.
+        for name in _NEEDED_BY_SOME:
+            self.fields[name].required = True
 
     def clean(self) -> dict[str, Any]:
         """Refuses a zip that is too large before it is read."""

@@ -33,7 +33,7 @@ class InstallationsList(ListView[Installation]):
     permission = "registry.add_release"
     template = "registry/installations_list.html"
     heading, noun, search = "Installations", "installation", "Package or source"
-    filters, linked = ("q", "status"), ("package", "since")
+    filters, linked, above = ("q", "status"), ("package", "since"), ("packages", "Packages")
     live = True
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Installation]:
@@ -130,9 +130,10 @@ class InstallationCancel(QuestionView):
         one = installation_seen(str(pk), person_of(request))
         touched = ["What was fetched is removed; nothing of it was published.", "Its log stays."]
         back = reverse("installation", args=[one.pk])
-        return self.ask(
-            Question(f"Cancel the installation of {one}?", touched, "Cancel it", back, leave="Go on")
-        )
+        if one.status == Status.AWAITING_REVIEW:
+            return self.ask(Question(f"Reject {one}?", touched, "Reject it", back, leave="Decide later"))
+        title = f"Stop the installation of {one}?"
+        return self.ask(Question(title, touched, "Stop it", back, leave="Let it go on"))
 
     def post(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The act."""

@@ -1,6 +1,6 @@
 """Who feels it when a package changes. Upper layers add what they know: runs and schedules."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from security.models import Persona, User
 from security.sharing.reach import kept_from
 
 SHOWN = 50
+TOOLS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,14 @@ class Affected:
         """One sentence per kind, for a person, or for an operator at the machine."""
         needs = (self.told(by) if by else self).needs
         return [f"Affected {need.kind}: {', '.join(need.names)}." for need in needs if need.names]
+
+
+def tools_told(names: Sequence[str]) -> str:
+    """The tools, or the first of many, as what a sentence is about."""
+    if len(names) == 1:
+        return f"The tool {names[0]} is"
+    others = " and others" if len(names) > TOOLS_SHOWN else ""
+    return f"The tools {', '.join(names[:TOOLS_SHOWN])}{others} are" if names else "Its tools are"
 
 
 Look = Callable[[Package], Need]

@@ -16,9 +16,10 @@ from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from registry.config.selectors import settings_shown
 from registry.environments import dependencies_of
+from registry.installations.models import SourceType
 from registry.models import Package, Release, VersionState
 from registry.releases.activation import release_activate
-from registry.releases.affected import affected_by
+from registry.releases.affected import affected_by, tools_told
 from registry.releases.forms import ReasonForm
 from registry.releases.lifecycle import (
     release_deprecate,
@@ -85,6 +86,7 @@ class PackagePage(ConsoleView):
                 "releases": releases_of(package),
                 "tools": package_tools(package, person_of(request)),
                 "origin": active.origin if active else {},
+                "source": dict(SourceType.choices).get(active.origin.get("type", "")) if active else "",
                 "dependencies": dependencies_of(active.lock) if active else [],
             }
         )
@@ -148,7 +150,7 @@ class ReleaseActivate(QuestionView):
         ]
         touched = ["Calls that name no version get it from the next one on; running calls end as they began."]
         if gone:
-            touched.append(f"These tools are not in it and are no longer offered: {', '.join(gone)}.")
+            touched.append(f"{tools_told(gone)} not in it and no longer offered.")
         warned = release.tool_versions.filter(state=VersionState.DEPRECATED).first()
         if warned is not None:
             touched.append(f"It is deprecated, and its callers are warned: {warned.state_reason}")
@@ -176,7 +178,7 @@ class _Reasoned(ConsoleView):
 
     permission = "registry.change_release"
     template = "registry/release_reason.html"
-    title, action, effect = "", "", ""
+    title, action, effect, done = "", "", "", ""
 
     def act(self, by: User, release: Release, reason: str) -> None:
         raise NotImplementedError
@@ -198,7 +200,7 @@ class _Reasoned(ConsoleView):
 
         if form.attempt(act) is None:
             return self._page(release, form, status=422)
-        messages.success(request, f"{release}: {self.action.lower()}, done.")
+        messages.success(request, f"{release} is {self.done}.")
         return redirect("package", name=name)
 
     def _page(self, release: Release, form: ConsoleForm, status: int = 200) -> HttpResponse:
@@ -216,7 +218,7 @@ class _Reasoned(ConsoleView):
 class ReleaseDeprecate(_Reasoned):
     """Callers are warned."""
 
-    title, action = "Deprecate", "Deprecate it"
+    title, action, done = "Deprecate", "Deprecate it", "deprecated"
     effect = "Its tools go on working; whoever calls them is warned with your reason."
 
     def act(self, by: User, release: Release, reason: str) -> None:
@@ -227,7 +229,7 @@ class ReleaseDeprecate(_Reasoned):
 class ReleaseYank(_Reasoned):
     """Callers are refused."""
 
-    title, action = "Withdraw", "Withdraw it"
+    title, action, done = "Withdraw", "Withdraw it", "withdrawn"
     effect = "Every call of this version is refused from now on, with your reason. It can be taken back."
 
     def act(self, by: User, release: Release, reason: str) -> None:
@@ -238,7 +240,7 @@ class ReleaseYank(_Reasoned):
 class ReleaseQuarantine(_Reasoned):
     """Callers are refused until somebody looked."""
 
-    title, action = "Quarantine", "Set it apart"
+    title, action, done = "Quarantine", "Quarantine it", "in quarantine"
     effect = (
         "Every call of its tools is refused from now on, with your reason, also while it is in use. "
         "A person who has reviewed it restores it."
@@ -281,8 +283,9 @@ class PackageUninstall(QuestionView):
         """The question, with what needs it."""
         package = package_get(name, person_of(request), self.permission)
         affected = affected_by(package)
+        offered = [tool.name for tool in package_tools(package, person_of(request)) if tool.active_id]
         touched = [
-            "Its tools are no longer offered, and calls of them are refused.",
+            f"{tools_told(offered)} no longer offered, and calls are refused.",
             "Runs, audit and digests stay. It can be installed again.",
             *affected.in_words(person_of(request)),
         ]

@@ -27,6 +27,11 @@ document.addEventListener("click", (event) => {
 });
 
 palette?.addEventListener("keydown", (event) => {
+  // The browser would empty the field first.
+  if (event.key === "Escape") {
+    event.preventDefault();
+    palette.close();
+  }
   const all = [input, ...links()];
   const at = all.indexOf(document.activeElement);
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

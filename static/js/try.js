@@ -1,6 +1,6 @@
 // form[data-try]: the arguments as a form made from the tool's schema, or as JSON; the JSON is what is sent.
 import { build } from "./schema_form/form.js";
-import { Unfinished } from "./schema_form/parts.js";
+import { node, Unfinished } from "./schema_form/parts.js";
 
 const form = document.querySelector("form[data-try]");
 let schema = JSON.parse(document.getElementById("tool-schema").textContent);
@@ -90,7 +90,29 @@ form.addEventListener(
   true,
 );
 
-/** Puts what the hub found wrong at its field. */
+/** Puts what the hub found wrong with a field of the page at it, and takes away what it found before. */
+function markFields(root) {
+  for (const one of form.querySelectorAll("[data-told]")) one.remove();
+  for (const one of form.querySelectorAll("[data-wrong]")) {
+    one.classList.remove("is-invalid");
+    one.removeAttribute("aria-invalid");
+    one.setAttribute("aria-describedby", one.dataset.wrong);
+    delete one.dataset.wrong;
+  }
+  for (const { dataset } of [...root.querySelectorAll("[data-pointer]")].reverse()) {
+    const field = form.elements[dataset.pointer.slice(1)];
+    // The arguments are marked below while they are a form.
+    if (!field || field.closest(".field").hidden) continue;
+    field.classList.add("is-invalid");
+    field.setAttribute("aria-invalid", "true");
+    field.dataset.wrong = field.getAttribute("aria-describedby") ?? "";
+    field.setAttribute("aria-describedby", `${field.dataset.wrong} ${field.id}_told`);
+    field.after(node("p", { class: "field-error", id: `${field.id}_told`, "data-told": true }, dataset.message));
+    field.focus();
+  }
+}
+
+/** Puts what the hub found wrong with the arguments at their fields. */
 function complain(root) {
   const found = root.querySelectorAll?.("[data-pointer]") ?? [];
   const errors = [...found].map((one) => ({ pointer: one.dataset.pointer, message: one.dataset.message }));
@@ -114,5 +136,6 @@ showForm();
 complain(document);
 document.addEventListener("htmx:afterSwap", (event) => {
   narrow();
+  if (event.detail.target.id === "tried") markFields(document.getElementById("tried"));
   complain(event.detail.elt ?? document);
 });

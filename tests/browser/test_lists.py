@@ -24,6 +24,14 @@ def test_a_column_that_was_put_away_stays_away(page: Page, execute: Callable[...
     expect(head).to_be_visible()
 
 
+def test_the_choice_of_columns_is_for_desks(page: Page) -> None:
+    page.goto("/tools/")
+    choice = page.get_by_text("Columns", exact=True)
+    expect(choice).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(choice).to_be_hidden()
+
+
 def test_an_order_is_changed_at_the_head_of_its_column(page: Page) -> None:
     page.goto("/tools/")
     first = page.locator("#list tbody td.name a").first

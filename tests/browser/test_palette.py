@@ -39,6 +39,15 @@ def test_a_slash_searches_the_page_else_everything(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
+def test_escape_closes_the_palette_also_with_words_in_it(page: Page) -> None:
+    page.goto("/")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("ca")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
 def test_nothing_is_wrong_with_the_palette(page: Page) -> None:
     page.emulate_media(reduced_motion="reduce", color_scheme="light")
     page.goto("/")

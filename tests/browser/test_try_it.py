@@ -144,6 +144,27 @@ def test_what_the_hub_refuses_stands_at_its_field(page: Page, complaints: list[s
     complaints[:] = [said for said in complaints if "422" not in said]
 
 
+def test_what_is_missing_is_told_at_its_field_until_it_is_there(page: Page, complaints: list[str]) -> None:
+    page.goto("/tools/echo/try/")
+    persona = page.get_by_label("As persona")
+    persona.fill("")
+    page.get_by_role("button", name="Run it").press("Enter")
+    expect(persona).to_be_focused()
+    expect(persona).to_have_attribute("aria-invalid", "true")
+    told = page.locator("#id_persona_told")
+    expect(told).to_have_text("This field is required.")
+    assert faults(page) == []
+    persona.fill("nobody")
+    persona.press("Enter")
+    expect(told).to_have_text("There is no persona 'nobody'.")
+    persona.fill("demo")
+    persona.press("Enter")
+    expect(page.get_by_role("region", name="Result")).to_contain_text("Hello, hub!")
+    expect(told).to_have_count(0)
+    expect(persona).not_to_have_attribute("aria-invalid", "true")
+    complaints[:] = [said for said in complaints if "422" not in said]
+
+
 def test_json_that_a_form_would_change_stays_json(page: Page) -> None:
     page.goto("/tools/echo/try/")
     page.get_by_role("button", name="JSON", exact=True).click()

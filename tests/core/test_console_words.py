@@ -3,7 +3,7 @@
 import pytest
 from django.test import RequestFactory
 
-from core.templatetags.console import coded, measure
+from core.templatetags.console import coded, measure, size
 from core.templatetags.tables import query
 
 
@@ -45,3 +45,18 @@ def test_an_address_of_other_filters_keeps_the_rest(
     given: str, changes: dict[str, object], said: str
 ) -> None:
     assert query({"request": RequestFactory().get(f"/?{given}")}, **changes) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1092, "1.07 KiB"),
+        (1_048_570, "1024 KiB"),
+        (1_572_864, "1.5 MiB"),
+        (5 << 40, "5120 GiB"),
+    ],
+)
+def test_a_size_has_as_many_digits_as_tell_something(value: int, said: str) -> None:
+    assert size(value) == said

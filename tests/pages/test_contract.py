@@ -90,7 +90,7 @@ def test_the_contract_in_words(greet: ToolVersion) -> None:
         "After a run": ("Tells the session. (after every outcome, cannot be undone)", "Keeps the name."),
     }
     assert told["promises"] == {
-        "Twice is once": ("no",),
+        "Called twice": ("may act twice",),
         "Determinism": ("deterministic",),
         "Time limit": (10_000,),
         "Output limit": (1_048_576,),

@@ -191,6 +191,46 @@ def test_what_failed_can_be_fetched_anew_from_the_same_source(eyes: Client, admi
     }
 
 
+def test_after_a_mistake_another_type_is_told_what_it_needs(eyes: Client) -> None:
+    form = eyes.post(reverse("install"), {"type": "url", "location": ""}).context["form"]
+    assert set(form.errors) == {"location", "digest"}
+    assert form.fields["file"].required
+
+
+def test_what_waits_for_a_review_is_rejected_and_what_runs_is_stopped(eyes: Client, fetch: Install) -> None:
+    one = fetch()
+    here = reverse("installation_cancel", args=[one.pk])
+    asked = eyes.get(here).context["question"]
+    assert (asked.title, asked.action, asked.leave) == (
+        "Reject greetings 1.0.0?",
+        "Reject it",
+        "Decide later",
+    )
+    Installation.objects.update(status="running")
+    asked = eyes.get(here).context["question"]
+    assert asked.title == "Stop the installation of greetings 1.0.0?"
+    assert (asked.action, asked.leave) == ("Stop it", "Let it go on")
+
+
+def test_a_package_says_where_it_comes_from_as_its_installation_did(eyes: Client, install: Install) -> None:
+    install()
+    page = eyes.get(reverse("package", args=["greetings"])).content.decode()
+    assert "uploaded zip" in page
+    one = Installation.objects.get()
+    assert "uploaded zip" in eyes.get(reverse("installation", args=[one.pk])).content.decode()
+
+
+def test_what_is_done_to_a_release_is_asked_with_its_tools_and_told_in_a_sentence(
+    eyes: Client, install: Install
+) -> None:
+    install()
+    asked = eyes.get(reverse("package_uninstall", args=["greetings"])).context["question"]
+    assert asked.touched[0] == "The tool greet is no longer offered, and calls are refused."
+    here = reverse("release_deprecate", args=["greetings", "1.0.0"])
+    page = eyes.post(here, {"reason": "It is slow."}, follow=True).content.decode()
+    assert "greetings 1.0.0 is deprecated." in page
+
+
 def test_a_roll_back_says_that_the_older_one_is_deprecated(
     eyes: Client, admin: User, install: Install
 ) -> None:

@@ -28,6 +28,17 @@ def test_a_new_hub_shows_the_way_to_the_first_call(eyes: Client, published: None
     assert "/api/v1/tools/echo/execute" in eyes.get("/").content.decode()
 
 
+def test_the_checklist_comes_first_and_ends_at_a_call_made_here(
+    eyes: Client, viewer: User, published: None
+) -> None:
+    page = eyes.get("/").content.decode()
+    assert '<a href="/tools/echo/try/">Try echo</a>' in page
+    assert page.index("To the first audited call") < page.index("Completed, 24 h")
+    looking = Client()
+    looking.force_login(viewer)
+    assert "Try echo" not in looking.get("/").content.decode()
+
+
 def test_the_checklist_follows_what_is_done(
     eyes: Client, persona: Persona, assign: Callable[[str], None], token_text: str
 ) -> None:

@@ -1,6 +1,10 @@
 """A schema as a table."""
 
-from registry.parameters import Parameter, parameters_of
+from typing import Any
+
+import pytest
+
+from registry.parameters import Parameter, gives_words, parameters_of
 
 
 def table(properties: dict[str, object], **more: object) -> list[Parameter]:
@@ -53,6 +57,22 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
 
 def test_a_very_wide_schema_is_cut() -> None:
     assert len(table({f"p{n}": {"type": "string"} for n in range(500)})) == 100
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        (None, "It does not say what it gives."),
+        ({"type": "object"}, "An object, with members that it does not declare."),
+        (
+            {"type": "string", "maxLength": 80, "description": "The greeting."},
+            "One value: string, at most 80 characters. The greeting.",
+        ),
+        ({"type": "array", "items": {"type": "number"}}, "One value: array of number."),
+    ],
+)
+def test_a_result_without_members_is_told_in_a_sentence(schema: dict[str, Any] | None, said: str) -> None:
+    assert gives_words(schema) == said
 
 
 def test_no_schema_has_no_rows() -> None:

@@ -40,6 +40,13 @@ def test_what_begins_with_the_text_comes_first(eyes: Client, run: Run) -> None:
     assert found(eyes, "echo")["Tools"][0] == "echo"
 
 
+def test_of_many_pages_the_first_few_are_shown_so_that_tools_stay_in_sight(eyes: Client, run: Run) -> None:
+    pages = found(eyes, "e")["Pages"]
+    assert len(pages) == 6
+    assert pages[0] == "Error codes"
+    assert len(found(eyes, "")["Pages"]) > 6
+
+
 def test_a_run_is_found_by_its_id_and_by_the_beginning_of_it(eyes: Client, run: Run) -> None:
     whole = str(run.pk)
     assert found(eyes, whole)["Runs"] == [whole]

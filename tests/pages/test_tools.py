@@ -110,3 +110,15 @@ def test_a_tool_without_an_active_version_still_has_a_page(eyes: Client) -> None
     answer = eyes.get("/tools/echo/")
     assert answer.status_code == 200
     assert "No version is active" in answer.content.decode()
+
+
+def test_who_can_call_a_tool_leads_back_to_it(eyes: Client) -> None:
+    page = eyes.get("/tools/echo/callers/").content.decode()
+    assert '<nav class="crumbs"' in page
+    assert '<a href="/tools/echo/">echo</a>' in page
+
+
+def test_models_that_take_a_tool_as_it_is_stand_on_one_line(eyes: Client) -> None:
+    page = eyes.get("/tools/calculate/").content.decode()
+    assert "openai, openai-strict, openai-responses" in page
+    assert "<p></p>" not in page

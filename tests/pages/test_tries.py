@@ -95,10 +95,22 @@ def test_a_persona_without_the_right_is_refused_and_the_refusal_is_on_record(
     answer = eyes.post("/tools/calculate/try/", {**GOOD, "arguments": "{}"})
     assert answer.status_code == 422
     assert "TOOL_NOT_FOUND" in answer.content.decode()
+    assert '<a href="/tools/calculate/callers/">one that can call it</a>' in answer.content.decode()
     refused = Event.objects.get(kind="run.refused")
     assert refused.actor_name == "researcher"
     assert said(refused)["responsible"] == admin.get_username()
     assert not Grant.objects.exists()
+
+
+def test_what_a_run_needs_is_not_called_optional_and_the_call_stays_as_it_was_written(
+    eyes: Client, ready: Persona
+) -> None:
+    page = eyes.get("/tools/echo/try/").content.decode()
+    assert re.search(r'for="id_persona">\s*As persona\s*</label>', page)
+    answer = eyes.post("/tools/echo/try/", {**GOOD, "persona": "", "arguments": '{"text": "kept"}'})
+    assert answer.status_code == 422
+    assert 'data-pointer="/persona"' in answer.content.decode()
+    assert "kept" in answer.context["snippets"][0].text
 
 
 def test_showing_the_call_runs_nothing(
