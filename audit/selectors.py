@@ -1,13 +1,16 @@
 """Reads the ledger."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import orjson
+from django.db import connection
 from django.db.models import Max, Q, QuerySet
 
 from audit.models import Event
+from core.clock import since_of
 
 # Parts of names are looked for among so many of the newest events; whole names and kinds among all.
 SEARCHED = 20_000
@@ -34,8 +37,8 @@ def events_seen(person: Any) -> QuerySet[Event]:
 def events_list(filters: Mapping[str, str], by: Any) -> QuerySet[Event]:
     """Events that the person may see, newest first, narrowed by equality on FILTERS.
 
-    Also by `q` (part of the name of actor or subject, among the newest SEARCHED), and by `persona`: what the
-    persona of this name did and was refused.
+    Also by `q` (part of the name of actor or subject, among the newest SEARCHED), by `persona`: what the
+    persona of this name did and was refused, and by `since`, a number of hours.
     """
     rows = events_seen(by).order_by("-id")
     for name in FILTERS:
@@ -43,6 +46,8 @@ def events_list(filters: Mapping[str, str], by: Any) -> QuerySet[Event]:
             rows = rows.filter(**{name: filters[name]})
     if filters.get("persona"):
         rows = rows.filter(actor_kind="persona", actor_name=filters["persona"])
+    if since := since_of(filters):
+        rows = rows.filter(pk__gte=_first_at(since), at__gte=since)
     if filters.get("q"):
         newest = Event.objects.aggregate(n=Max("pk"))["n"] or 0
         rows = rows.filter(pk__gt=newest - SEARCHED)
@@ -50,8 +55,38 @@ def events_list(filters: Mapping[str, str], by: Any) -> QuerySet[Event]:
     return rows
 
 
+# Events are numbered in the order of time: the first of a moment is found by halving, no index has times.
+_FIRST = """
+  WITH RECURSIVE halved(low, high) AS (
+    SELECT COALESCE(min(id), 0), COALESCE(max(id), 0) + 1 FROM audit_event
+    UNION ALL
+    SELECT CASE WHEN (SELECT at < %s FROM audit_event WHERE id >= (low + high) / 2 ORDER BY id LIMIT 1)
+                THEN (low + high) / 2 + 1 ELSE low END,
+           CASE WHEN (SELECT at < %s FROM audit_event WHERE id >= (low + high) / 2 ORDER BY id LIMIT 1)
+                THEN high ELSE (low + high) / 2 END
+      FROM halved WHERE low < high)
+  SELECT max(low) FROM halved
+"""
+# By how many numbers two events that are written at once may stand in another order than their times.
+_BESIDE = 1_000
+
+
+def _first_at(moment: datetime) -> int:
+    """A number below which no event is of the moment or later."""
+    at = connection.ops.adapt_datetimefield_value(moment)
+    with connection.cursor() as cursor:
+        cursor.execute(_FIRST, [at, at])
+        (found,) = cursor.fetchone()
+    return max(0, int(found) - _BESIDE)
+
+
 # Where a subject is a number or a UUID, the members of an event's data that name it.
-_NAMES = {"persona": ("persona",), "installation": ("package", "version")}
+_NAMES = {
+    "persona": ("persona",),
+    "person": ("person",),
+    "schedule": ("name",),
+    "installation": ("package", "version"),
+}
 
 
 def subject_names(events: Iterable[Event]) -> dict[tuple[str, str], str]:

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from audit.ledger import leaf_hash
 from audit.models import Event
 from audit.selectors import events_list, events_seen, subject_names
-from core.lists import ListView
+from core.lists import HOURS, ListView
 from core.pages import ConsoleView, Page
 
 ACTOR_KINDS = ("person", "persona", "system")
@@ -61,8 +61,8 @@ class EventsList(ListView[Event]):
 
     permission = "audit.view_event"
     template = "audit/events_list.html"
-    heading, noun, search = "Audit", "event", "Name of who or what, newest 20,000"
-    filters = ("q", "kind", "actor_kind")
+    heading, noun, search = "Audit", "event", "Who or what, newest 20,000"
+    filters = ("q", "kind", "actor_kind", "since")
     linked = ("persona", "actor_id", "subject_kind", "subject_id")
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Event]:
@@ -70,10 +70,11 @@ class EventsList(ListView[Event]):
         return events_list(params, self.request.user).defer("canonical")
 
     def more(self, page: Page[Event]) -> dict[str, Any]:
-        """The kinds and actors to choose from, and names of what the events are about."""
+        """The kinds, actors and times to choose from, and names of what the events are about."""
         names = subject_names(page.rows)
         return {
             "kinds": KINDS,
+            "hours": HOURS,
             "actor_kinds": [(kind, f"by a {kind}") for kind in ACTOR_KINDS],
             "names": {event.pk: names.get((event.subject_kind, event.subject_id)) for event in page.rows},
         }

@@ -1,14 +1,17 @@
-"""Clocks: one that workers on all machines share for leases, and time-ordered ids."""
+"""Clocks: one that workers on all machines share for leases, time-ordered ids, and `since` of lists."""
 
 import functools
 import secrets
 import time
 import uuid
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.db import connection
 from django.db.models import FloatField, Func, Value
 from django.db.models.expressions import Combinable
+from django.utils import timezone
 
 
 class DatabaseSeconds(Func):
@@ -47,3 +50,11 @@ def uuid7() -> uuid.UUID:
     value = value & ~(0xF000 << 64) | 0x7000 << 64
     value = value & ~(0xC000 << 48) | 0x8000 << 48
     return uuid.UUID(int=value)
+
+
+def since_of(filters: Mapping[str, str]) -> datetime | None:
+    """The moment (UTC) so many hours ago as `since` says; None without a number of up to four digits."""
+    hours = filters.get("since", "")
+    if not (hours.isascii() and hours.isdigit() and len(hours) <= 4):
+        return None
+    return timezone.now() - timedelta(hours=int(hours))

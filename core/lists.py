@@ -9,6 +9,9 @@ from django.http import HttpRequest, HttpResponse
 
 from core.pages import ConsoleView, Page, Row, page_read
 
+# Of lists in the order of time: how many hours back a filter `since` goes, and its words.
+HOURS = (("1", "last hour"), ("24", "last 24 hours"), ("168", "last 7 days"))
+
 
 @dataclass(frozen=True)
 class Narrowed:

@@ -242,7 +242,7 @@ def limit_words(limit: LimitFact) -> str:
     """As a person reads it: 10 calls a day."""
     amount = limit.most // 1000 if limit.measure == "seconds" else limit.most
     measure = limit.measure.removesuffix("s") if amount == 1 else limit.measure
-    return f"{amount} {measure} {window_words(limit.window_s)}"
+    return f"{amount:,} {measure} {window_words(limit.window_s)}"
 
 
 def window_words(seconds: int) -> str:

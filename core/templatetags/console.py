@@ -83,6 +83,7 @@ STATES: Mapping[str, tuple[str, str]] = {
     "this one": ("circle-check", "good"),
     "deprecated": ("alert-triangle", "warn"),
     "expired": ("clock", "idle"),
+    "ended": ("ban", "idle"),
     "revoked": ("ban", "idle"),
     "off": ("ban", "idle"),
     "yanked": ("ban", "bad"),
@@ -98,7 +99,7 @@ STATES: Mapping[str, tuple[str, str]] = {
     "under conditions": ("alert-triangle", "warn"),
     "restricted": ("lock", "bad"),
     "not held": ("circle-dashed", "idle"),
-    "paused": ("player-stop", "warn"),
+    "paused": ("player-pause", "warn"),
     "approved": ("circle-check", "good"),
     "pass": ("circle-check", "good"),
     "warn": ("alert-triangle", "warn"),
@@ -338,7 +339,8 @@ def coded(value: str) -> SafeString:
 def measure(name: str, value: Any) -> tuple[str, Any]:
     """A measured value with its name in words and its unit: `cpu_ms`, 0.6 → CPU time, 0.60 ms.
 
-    A time of `…_at` is shown as one; a long text is cut after 80 characters.
+    A time of `…_at` is shown as one; a list or an object is JSON. Long texts are cut: after 80 characters,
+    of JSON after 200.
     """
     spoken = CAMEL.sub("_", name).lower()
     if spoken.endswith("_ms"):
@@ -348,4 +350,6 @@ def measure(name: str, value: Any) -> tuple[str, Any]:
         return words(spoken.removesuffix("_bytes")), size(value)
     if spoken.endswith("_at") and isinstance(value, str):
         return words(spoken.removesuffix("_at")), moment(datetime.fromisoformat(value), form="full")
+    if isinstance(value, list | dict):
+        return words(spoken), Truncator(_json(value)).chars(200)
     return words(spoken), Truncator(value).chars(80) if isinstance(value, str) else value

@@ -25,7 +25,9 @@ class ApproveForm(ConsoleForm):
 
     hours = forms.ChoiceField(label="Approve", choices=IN_ADVANCE, initial="0", required=False)
     reason = forms.CharField(
-        max_length=REASON_MAX, required=False, help_text="Stands in the audit. Later calls need one."
+        max_length=REASON_MAX,
+        required=False,
+        help_text="It stands in the audit; needed for later calls.",
     )
 
     def __init__(self, *args: Any, session: str = "", **kwargs: Any) -> None:

@@ -2,13 +2,13 @@
 
 import contextlib
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
-from django.utils import timezone
 
+from core.clock import since_of
 from core.errors import NotFound
 from execution.models import Run, Status
 from execution.runs.states import UNRESOLVED
@@ -106,9 +106,8 @@ def runs_page(filters: Mapping[str, str], by: User) -> QuerySet[Run]:
     group = STATUS_GROUPS.get(filters.get("status", ""))
     if group:
         rows = rows.filter(status__in=group)
-    hours = filters.get("since", "")
-    if hours.isascii() and hours.isdigit() and len(hours) <= 4:
-        rows = rows.filter(pk__gte=first_id_at(timezone.now() - timedelta(hours=int(hours))))
+    if since := since_of(filters):
+        rows = rows.filter(pk__gte=first_id_at(since))
     return rows
 
 

@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from audit.selectors import allowed_by, run_events
-from core.lists import ListView
+from core.lists import HOURS, ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
 from execution.approvals.selectors import approval_of
@@ -44,7 +44,6 @@ REPEATS_SHOWN, CHILDREN_SHOWN = 10, 50
 PRINTED_SHOWN, LOGGED_SHOWN = 8_000, 200
 # What runs no longer: there is nothing to stop.
 STOPPED = FINAL | {Status.OUTCOME_UNKNOWN}
-HOURS = (("1", "last hour"), ("24", "last 24 hours"), ("168", "last 7 days"))
 
 
 class RunsList(ListView[Run]):

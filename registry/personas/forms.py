@@ -106,9 +106,9 @@ class GrantForm(ConsoleForm):
         widget=forms.TextInput(
             attrs={"list": "capabilities-known", "autocomplete": "off", "spellcheck": "false"}
         ),
-        help_text="a:b is held by a:b, a, a:* and *.",
+        help_text="Such as file:read, or file:* for all of file.",
     )
-    reason = forms.CharField(max_length=200, help_text="Stands in the audit.")
+    reason = forms.CharField(max_length=200, help_text="It stands in the audit.")
     expires_at = forms.DateTimeField(
         label="Ends (UTC)",
         required=False,

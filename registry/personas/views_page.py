@@ -22,6 +22,7 @@ from security.people import person_of
 from security.policy.selectors import standing_of
 from security.sharing.perms import PermsOn
 from security.sharing.reach import about, within
+from security.tokens_shown import tokens_shown
 
 ROWS_SHOWN = 50
 
@@ -87,7 +88,7 @@ class PersonaPage(ConsoleView):
                 "assignments": shown,
                 "assignment_count": len(shown) if len(shown) < ROWS_SHOWN else assignments.count(),
                 "grants": grants_told(persona, kept)[:ROWS_SHOWN],
-                "tokens": list(persona.tokens.select_related("responsible", "made_with")[:ROWS_SHOWN]),
+                "tokens": tokens_shown(person, persona, ROWS_SHOWN),
                 "page": page,
                 "decisions": decisions_of(persona, page.rows, book),
                 "standing": standing,

@@ -10,6 +10,7 @@ from registry.personas.views_page import persona_url
 from registry.selectors import tools_assigned
 from security.people import person_of
 from security.services import persona_switch
+from security.tokens_shown import ends_with
 
 
 class PersonaSwitch(QuestionView):
@@ -20,11 +21,13 @@ class PersonaSwitch(QuestionView):
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question, with what it touches."""
         persona = persona_detail(name, person_of(request), self.permission)
-        valid = sum(token.state == "valid" for token in persona.tokens.all())
+        tokens = [token.pk for token in persona.tokens.all() if token.state == "valid"]
+        valid, others = len(tokens), ends_with(person_of(request), tokens)
         tools = tools_assigned(persona.pk).count()
         effect = "refused from the next call on" if persona.is_active else "answered again"
         touched = [
             f"Calls with its {valid} valid token{'' if valid == 1 else 's'} are {effect}.",
+            *([f"So are calls with what its agents made: {others}."] if others else []),
             f"It sees {tools} tool{'' if tools == 1 else 's'}; assignments, grants and tokens stay.",
         ]
         on = not persona.is_active

@@ -12,10 +12,10 @@ from registry.personas.forms import TokenForm
 from registry.personas.selectors import persona_detail
 from registry.personas.views_page import PersonaFormView, persona_url
 from registry.selectors import tools_assigned
-from security.lineage import made_with
 from security.models import Persona, Token
 from security.people import person_of
 from security.services import token_create, token_revoke, token_rotate
+from security.tokens_shown import ends_with
 
 
 def _shown_once(view: ConsoleView, persona: Persona, token: Token, text: str) -> HttpResponse:
@@ -82,11 +82,11 @@ class TokenRevoke(QuestionView):
             persona_detail(name, person_of(request), self.permission).tokens.select_related("responsible"),
             pk=row,
         )
-        others = made_with([token.pk])
+        others = ends_with(person_of(request), [token.pk])
         touched = [
             f"Used for {token.name}; {token.responsible.get_username()} is responsible for it.",
             "The next call with it is refused; this cannot be undone.",
-            *([f"With it end {len(others)} that an agent made with it."] if others else []),
+            *([f"What agents made with it ends, too: {others}."] if others else []),
         ]
         title = f"Revoke the token {token.prefix}…?"
         return self.ask(Question(title, touched, "Revoke it", persona_url(name, "tokens")))

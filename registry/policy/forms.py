@@ -111,7 +111,8 @@ class LimitForm(PickingForm):
         max_length=64, required=False, help_text="Only calls of it. Alone: of all personas together."
     )
     kind = forms.ChoiceField(
-        choices=[("quota", "quota: QUOTA_EXCEEDED when it is used up"), ("rate", "rate: RATE_LIMIT")]
+        choices=[("quota", "quota: what may be used up"), ("rate", "rate: how quickly")],
+        help_text="Beyond a quota calls fail with QUOTA_EXCEEDED, beyond a rate with RATE_LIMIT.",
     )
     amount = forms.IntegerField(min_value=1, max_value=AMOUNT_MAX)
     measure = forms.ChoiceField(

@@ -44,7 +44,7 @@ class LimitNew(ConsoleView):
     template = "registry/policy_new.html"
     words = {
         "title": "New limit",
-        "hint": "Calls beyond it are answered 429 and not counted. The first call of a window begins it.",
+        "hint": "Calls beyond it are answered 429 and not counted.",
         "action": "Make the limit",
         "up": "limits",
         "place": "Limits",

@@ -11,8 +11,9 @@ from security.models import User
 _CHOICES = [(role.name, f"{role.name}: {role.meaning}") for role in ROLES]
 
 
-def _roles() -> forms.MultipleChoiceField:
+def _roles(label: str = "Roles") -> forms.MultipleChoiceField:
     return forms.MultipleChoiceField(
+        label=label,
         required=False,
         choices=_CHOICES,
         widget=forms.CheckboxSelectMultiple,
@@ -37,7 +38,7 @@ class InviteForm(ConsoleForm):
 class RolesForm(ConsoleForm):
     """The roles of a person."""
 
-    roles = _roles()
+    roles = _roles("What they may do")
 
 
 class LeaveForm(ConsoleForm):
@@ -47,7 +48,8 @@ class LeaveForm(ConsoleForm):
         label="Hand everything to",
         max_length=150,
         required=False,
-        help_text="The name of a person. Empty: tokens are revoked, schedules are switched off.",
+        help_text="The name of a person. Empty: tokens are revoked, with what agents made with them; "
+        "schedules are switched off.",
     )
 
     def clean_successor(self) -> User | None:

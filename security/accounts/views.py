@@ -51,8 +51,13 @@ class PeopleList(ListView[User]):
         return rows
 
     def more(self, page: Page[User]) -> dict[str, Any]:
-        """Which of a person's groups are roles; the others are teams."""
-        return {"roles": NAMES}
+        """Which of a person's groups are roles, the others are teams; and who has no role."""
+        without = {
+            person.pk
+            for person in page.rows
+            if not person.is_superuser and not any(group.name in NAMES for group in person.groups.all())
+        }
+        return {"roles": NAMES, "without": without}
 
 
 class PersonInvite(ConsoleView):

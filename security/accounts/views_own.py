@@ -28,6 +28,7 @@ from security.services import token_revoke
 from security.sharing.selectors import given_to_person
 from security.signin import password_counts
 from security.tokens import token_valid
+from security.tokens_shown import ends_with
 
 
 class Invitation(PasswordResetConfirmView):
@@ -100,7 +101,11 @@ class OwnTokenRevoke(QuestionView):
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
         token = _token(request, row)
-        touched = [f"The next call with it is refused. It is used for {token.name} of {token.persona.name}."]
+        others = ends_with(person_of(request), [token.pk])
+        touched = [
+            f"The next call with it is refused. It is used for {token.name} of {token.persona.name}.",
+            *([f"What agents made with it ends, too: {others}."] if others else []),
+        ]
         return self.ask(Question(f"Revoke {token.prefix}…?", touched, "Revoke it", str(reverse_lazy("own"))))
 
     def post(self, request: HttpRequest, row: int) -> HttpResponse:

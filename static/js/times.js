@@ -1,10 +1,12 @@
 // time[data-time]: from UTC to the reader's clock. The exact value stays on hover.
 const DAY_MS = 86_400_000;
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
-const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+// 24 hours everywhere: a time in a table and the same time beside it read alike.
+const hourCycle = "h23";
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long", hourCycle });
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const clock = new Intl.DateTimeFormat(undefined, {
-  hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hour12: false,
+  hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hourCycle,
 });
 
 function distance(at) {
@@ -27,6 +29,19 @@ export function show(root = document) {
     element.title = `${exact.format(at)} (${element.dateTime})`;
   }
 }
+
+// A moment is entered in UTC: below its field stands when that is on the reader's clock.
+document.addEventListener("input", ({ target }) => {
+  if (target.type !== "datetime-local") return;
+  const at = new Date(`${target.value}Z`);
+  let said = target.nextElementSibling;
+  if (!said?.hasAttribute("data-here")) {
+    said = Object.assign(document.createElement("p"), { className: "form-hint", ariaLive: "polite" });
+    said.dataset.here = "";
+    target.after(said);
+  }
+  said.textContent = Number.isNaN(at.getTime()) ? "" : `${full.format(at)} where you are.`;
+});
 
 show();
 document.addEventListener("htmx:load", (event) => show(event.detail.elt));

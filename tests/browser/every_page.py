@@ -76,7 +76,6 @@ with transaction.atomic():
 printer = resource_add(by=admin, name="printer")
 from registry.models import Tool
 from registry.rules.services import rule_add
-from security.models import Token
 rule = rule_add(
     by=admin, tool=Tool.objects.get(name="echo"), expression="size(arguments.text) <= 100000",
     message="At most 100,000 characters at once.", pointer="/text",
@@ -86,6 +85,19 @@ answer = {"passed": False, "critical_failed": False, "can_proceed": True, "degra
     {"type": "resource", "description": "The printer works.", "critical": False, "passed": False, "reason": "It is down.", "error": None},
     {"type": "custom", "description": "It is day.", "critical": True, "passed": True, "reason": None, "error": None}]}
 Run.objects.filter(pk=waiting.pk).update(session="night shift", preconditions=answer)
+from django.utils import timezone
+from execution.artefacts.models import Artefact, Content
+from execution.models import RunEvent
+now = timezone.now()
+said = {"at": now.isoformat(), "level": "warning", "message": "Rows had no date, so they were left out. " * 3,
+        "fields": {"path": "/srv/exports/2026/warehouse/figures-of-the-week-of-the-north.csv"}}
+RunEvent.objects.create(run=waiting, seq=1, kind="TOOL_CALL_LOGGED", at=now, data={"attempt": 1, "entries": [said]})
+file = Content.objects.create(digest="0" * 64, content=b"a")
+Artefact.objects.create(run=waiting, name="figures-of-the-week-of-the-warehouse-in-the-north.csv", size=1, content=file)
+from security.models import Token
+maker = Token.objects.filter(persona=demo).earliest("pk")
+Token.objects.create(persona=demo, responsible=admin, name="worker", prefix="thp_workers1", digest=b"worker",
+                     expires_at=maker.expires_at, made_with=maker)
 ids = {"session": event.session_id}
 for name, content in (
     ("done", packages.zipped("1.0.0", name="quotes", tools=[packages.tool("quote")])),

@@ -22,6 +22,7 @@ RUN = """(rules) => axe.run(document, {
 # What is wider than the window, and tables that a card clips: their last column would be hidden.
 TOO_WIDE = """[
   ...(document.documentElement.scrollWidth > innerWidth ? ["the page"] : []),
+  ...[...document.querySelectorAll(".facts")].filter((f) => f.scrollWidth > f.clientWidth).map(() => "facts"),
   ...[...document.querySelectorAll(".card > table, .card #list > table")]
     .filter((t) => !t.closest(".sideways") && t.offsetWidth > t.parentElement.clientWidth)
     .map((t) => t.caption?.textContent ?? "a table"),
@@ -29,6 +30,8 @@ TOO_WIDE = """[
 # All that axe has to say of colours.
 COLOURS = ["color-contrast", "link-in-text-block"]
 DESK: ViewportSize = {"width": 1440, "height": 900}
+# Where tables have the least room: beside the navigation; and beside it and a second column.
+NARROW: tuple[ViewportSize, ...] = ({"width": 1100, "height": 800}, {"width": 1300, "height": 800})
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
@@ -42,7 +45,8 @@ def addresses(hub: Hub, execute: Callable[..., httpx.Response], signed_in: OpenC
 
 
 def faults(page: Page) -> list[str]:
-    """What axe finds on the page as it stands, light on a desk, then dark, then on a phone; what is too wide.
+    """What axe finds on the page as it stands, light on a desk, then dark, then on a phone; what is too wide
+    there and on narrow desks.
 
     One load serves all: the theme follows the system and the layout the window. Leaves it as it was.
     """
@@ -51,6 +55,9 @@ def faults(page: Page) -> list[str]:
     found: list[str] = page.evaluate(RUN)
     page.emulate_media(color_scheme="dark")
     found += [f"dark: {what}" for what in page.evaluate(RUN, COLOURS)]
+    for size in NARROW:
+        page.set_viewport_size(size)
+        found += [f"{size['width']}: {what}" for what in page.evaluate(TOO_WIDE)]
     page.set_viewport_size(PHONE)
     found += [f"phone: {what}" for what in [*page.evaluate(RUN), *page.evaluate(TOO_WIDE)]]
     page.emulate_media(color_scheme="light")

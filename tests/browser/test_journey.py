@@ -134,6 +134,20 @@ def test_times_are_local_and_exact_on_hover(signed_in: OpenContext, execute: Exe
     context.close()
 
 
+def test_times_have_24_hours_and_those_that_are_entered_are_told_on_the_readers_clock(
+    signed_in: OpenContext, execute: Execute
+) -> None:
+    run_id = execute("echo", {"text": "what time"}).json()["metadata"]["run_id"]
+    context = signed_in(timezone_id="Asia/Kathmandu", locale="en-US")
+    page = context.new_page()
+    page.goto(f"/runs/{run_id}/")
+    expect(page.locator("time[data-time=full]").first).to_have_text(re.compile(r"\d\d:\d\d:\d\d$"))
+    page.goto("/policy/pause/")
+    page.get_by_label("Ends (UTC)").fill("2031-05-06T20:30")
+    expect(page.get_by_text("May 7, 2031, 02:15:00 where you are.")).to_be_visible()
+    context.close()
+
+
 def test_the_theme_changes_at_once_and_stays(page: Page) -> None:
     page.goto("/")
     page.locator(".account summary").click()

@@ -19,10 +19,12 @@ def test_backticks_set_code_and_nothing_else_passes_as_markup() -> None:
         ("durationMs", 2500, ("duration", "2.5 s")),
         ("max_rss_bytes", 2048, ("max rss", "2 KiB")),
         ("attempt", 1, ("attempt", 1)),
+        ("files", [{"name": "a's", "size": 6}], ("files", '[{"name":"a\'s","size":6}]')),
+        ("files", ["x" * 300], ("files", '["' + "x" * 197 + "…")),
     ],
 )
 def test_a_measure_has_its_name_in_words_and_its_unit(
-    name: str, value: float, said: tuple[str, object]
+    name: str, value: object, said: tuple[str, object]
 ) -> None:
     assert measure(name, value) == said
 

@@ -227,11 +227,11 @@ def test_the_persona_page_and_the_simulator_tell_what_is_used(
     quota(admin, 2, persona=persona, tool="fx_echo")
     eyes = Client()
     eyes.force_login(admin)
-    assert "0/2 calls" in eyes.get("/personas/researcher/").content.decode()
+    assert "0 of 2 calls" in eyes.get("/personas/researcher/").content.decode()
     for _ in range(2):
         call("fx_echo", {"value": 1})
     page = eyes.get("/personas/researcher/").content.decode()
-    assert "2/2 calls" in page
+    assert "2 of 2 calls" in page
     assert "2 calls a day of this persona with fx_echo are used up." in page
     told = eyes.post(
         "/simulator/", {"persona": "researcher", "tool": "fx_echo", "arguments": '{"value": 1}'}

@@ -2,13 +2,18 @@
 
 import hashlib
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
+from django.utils import timezone
 
+from audit.ledger import Entry, record
 from audit.models import Event
 from audit.views import EventDetail
+from core.actors import Actor
 from core.pages import ConsoleView
 from security.models import Persona, User
 from security.services import grant_create, persona_create
@@ -83,3 +88,36 @@ def test_what_has_a_number_in_the_ledger_is_called_by_its_name(eyes: Client, per
     assert f">persona {persona.name}</a>" in page
     event = Event.objects.filter(subject_kind="persona").latest("pk")
     assert f">persona {persona.name}</a>" in eyes.get(f"/audit/{event.pk}/").content.decode()
+
+
+@pytest.mark.parametrize("hours", [1, 2, 7, 13, 24])
+def test_the_list_is_narrowed_by_time(eyes: Client, db: None, hours: int) -> None:
+    """Also where numbers are missing, as after transactions that were taken back."""
+    now = timezone.now()
+    Event.objects.bulk_create(
+        Event(
+            pk=1_000_000 - 5_003 * ago, at=now - timedelta(hours=ago - 0.5), kind="run.outcome", actor_kind="system",
+            actor_name="hub", subject_kind="tool", subject_id=f"t{ago}", canonical="{}", leaf=b"",
+        )
+        for ago in range(20, 0, -1)
+    )  # fmt: skip
+    assert shown(eyes, f"?since={hours}") == [f"run.outcome t{ago}" for ago in range(1, min(hours, 20) + 1)]
+    assert len(shown(eyes, "?since=soon")) == 20
+
+
+@pytest.mark.django_db
+def test_no_time_fits_an_empty_ledger(eyes: Client) -> None:
+    assert shown(eyes, "?since=1") == []
+
+
+def test_a_person_is_called_by_name_and_a_phone_tells_what_an_event_is_about(
+    eyes: Client, admin: User
+) -> None:
+    said = {"person": "admin", "how": ["password"]}
+    with transaction.atomic():
+        record(
+            Entry("person.signed_in", Actor("person", str(admin.pk), "admin"), "person", str(admin.pk), said)
+        )
+    page = eyes.get("/audit/?kind=person.signed_in").content.decode()
+    assert ">person admin</a>" in page
+    assert '<span class="on-phone">person admin,' in page

@@ -19,7 +19,7 @@ def test_a_limit_is_made_shown_and_deleted_after_a_question(
     )
     row = Limit.objects.get()
     assert "10 calls a day" in eyes.get("/policy/limits/").content.decode()
-    assert "0/10 calls" in eyes.get("/personas/researcher/").content.decode()
+    assert "0 of 10 calls" in eyes.get("/personas/researcher/").content.decode()
     address = f"/policy/limits/{row.pk}/delete/"
     assert "Delete the limit of 10 calls a day?" in eyes.get(address).content.decode()
     assert Limit.objects.exists()
