@@ -30,6 +30,11 @@ _KINDS = {
 class SealedAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Keeps the secrets of authenticators sealed, and names people by their names."""
 
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "incorrect_code": "This code does not fit. Write what the app shows now; its clock has to be right.",
+    }
+
     def encrypt(self, text: str) -> str:
         return seal(text.encode())
 

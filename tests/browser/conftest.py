@@ -154,6 +154,7 @@ def token(hub: Hub, signed_in: OpenContext) -> str:
     opened.get_by_text("Make a token").click()
     opened.get_by_label("Used for").fill("browser tests")
     opened.get_by_role("button", name="Make the token").click()
+    opened.get_by_role("heading", name="A new token").wait_for()
     text = re.search(r"thp_[A-Za-z0-9_-]{43}", opened.content())
     context.close()
     assert text

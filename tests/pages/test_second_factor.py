@@ -60,6 +60,7 @@ def test_the_password_alone_does_not_let_in_any_more(added: tuple[Client, str], 
     assert "code that your app shows" in client.get("/account/code/").content.decode()
     wrong = client.post("/account/code/", {"code": "000000"})
     assert wrong.status_code == 200
+    assert "This code does not fit. Write what the app shows now" in wrong.content.decode()
     assert client.get("/account/")["Location"].startswith("/sign-in/")
     # The code of now was used to add it.
     assert client.post("/account/code/", {"code": code_of(added[1], 1)}).status_code == 302
