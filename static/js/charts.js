@@ -29,7 +29,15 @@ function hour(seconds) {
   return at.getHours() || at.getMinutes() ? clock.format(at) : day.format(at);
 }
 
-function options(width, lines) {
+// Steps of what is counted: there is no half of a call.
+const WHOLE = [...Array(10).keys()].flatMap((zeros) => [1, 2, 5].map((digit) => digit * 10 ** zeros));
+
+/** Beside no pointer the legend tells the newest values. */
+function newest(chart) {
+  if ((chart.legend.idx ?? null) === null && chart.data[0].length) chart.setLegend({ idx: chart.data[0].length - 1 }, false);
+}
+
+function options(width, lines, incrs) {
   const grid = { stroke: colour("--tblr-border-color"), width: 1 };
   const axis = { stroke: colour("--tblr-secondary"), grid, ticks: grid, font: "12px sans-serif" };
   return {
@@ -37,7 +45,8 @@ function options(width, lines) {
     height: HEIGHT,
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_, __, most) => [0, most ? most * 1.1 : 1] } },
-    axes: [{ ...axis, space: 70, values: (_, ticks) => ticks.map(hour) }, { ...axis, size: 48, values: (_, ticks) => ticks.map(short) }],
+    axes: [{ ...axis, space: 70, values: (_, ticks) => ticks.map(hour) }, { ...axis, size: 48, ...(incrs && { incrs }), values: (_, ticks) => ticks.map(short) }],
+    hooks: { ready: [newest], setLegend: [newest] },
     series: [{ value: "{YYYY}-{MM}-{DD} {HH}:{mm}" }, ...lines],
   };
 }
@@ -57,12 +66,12 @@ function draw() {
   if (!source) return;
   const points = JSON.parse(source.textContent);
   const plots = {
-    calls: [[points.at, points.calls, points.errors], () => [line("Calls", "--th-busy", { fill: true }), line("Errors", "--th-bad")]],
+    calls: [[points.at, points.calls, points.errors], () => [line("Calls", "--th-busy", { fill: true }), line("Errors", "--th-bad")], WHOLE],
     times: [[points.at, points.p50_ms, points.p95_ms], () => [line("p50", "--th-busy", { dots: true }), line("p95", "--th-warn", { dots: true })]],
   };
   for (const place of document.querySelectorAll("[data-chart]")) {
-    const [data, lines] = plots[place.dataset.chart];
-    const chart = new uPlot(options(place.clientWidth, lines()), data, place);
+    const [data, lines, steps] = plots[place.dataset.chart];
+    const chart = new uPlot(options(place.clientWidth, lines(), steps), data, place);
     const watch = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height: HEIGHT }));
     watch.observe(place);
     drawn.push({ chart, watch });

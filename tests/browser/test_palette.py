@@ -1,5 +1,6 @@
 """The command palette and the charts of the Overview."""
 
+import re
 from collections.abc import Callable
 
 import httpx
@@ -63,6 +64,9 @@ def test_the_charts_are_drawn_and_change_their_time(
     execute("echo", {"text": "a"})
     page.goto("/")
     expect(page.locator("[data-chart] canvas")).to_have_count(2)
+    # Without a pointer the newest step is told, and not two dashes.
+    expect(page.locator("[data-chart=calls] .u-value").first).to_have_text(re.compile(r"^\d{4}-\d\d-\d\d"))
+    expect(page.locator("[data-chart=calls] .u-value").nth(2)).to_have_text(re.compile(r"^\d"))
     page.get_by_role("link", name="1 hour").click()
     expect(page.get_by_role("heading", name="Last 1 hour")).to_be_visible()
     expect(page.locator("[data-chart] canvas")).to_have_count(2)
