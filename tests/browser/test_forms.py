@@ -58,7 +58,7 @@ def test_a_question_that_destroys_has_the_focus_on_leaving_it(page: Page) -> Non
 def test_paging_within_a_page_changes_the_list_alone(page: Page) -> None:
     page.goto("/personas/demo/?after=calculate")
     page.get_by_role("link", name="Back", exact=True).click()
-    expect(page.locator("#list").get_by_role("link", name="calculate")).to_be_visible()
+    expect(page.locator("#list").get_by_role("link", name="calculate", exact=True)).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     expect(page.locator("#list")).to_have_count(1)
 

@@ -110,7 +110,7 @@ def test_a_tool_is_tried_and_its_run_read_without_a_mouse(chromium: Browser, hub
     tab_to(page, "link", "Try it")
     page.keyboard.press("Enter")
     page.wait_for_url("**/tools/echo/try/")
-    tab_to(page, "combobox", "As persona optional")
+    tab_to(page, "combobox", "As persona")
     page.keyboard.type("demo")
     tab_to(page, "textbox", "text")
     page.keyboard.press("Control+a")

@@ -145,6 +145,8 @@ def test_what_the_hub_refuses_stands_at_its_field(page: Page, complaints: list[s
 
 
 def test_what_is_missing_is_told_at_its_field_until_it_is_there(page: Page, complaints: list[str]) -> None:
+    # What changes its colour slowly has the wrong one while the theme changes.
+    page.emulate_media(reduced_motion="reduce")
     page.goto("/tools/echo/try/")
     persona = page.get_by_label("As persona")
     persona.fill("")
