@@ -521,8 +521,10 @@ def sockets_in_flight(world: World) -> None:
     given, taken = os.pipe()
     for _ in range(8):
         if os.fork() == 0:
-            os.write(taken, struct.pack("q", _flown()))
+            filled, carriers = _flown()
+            os.write(taken, struct.pack("q", filled))
             time.sleep(4)
+            carriers.clear()  # until now they were under way
             os._exit(0)
     os.close(taken)
     total = 0
@@ -531,8 +533,9 @@ def sockets_in_flight(world: World) -> None:
     print(f"escaped {total}" if total > 256 * MIB else "held", flush=True)
 
 
-def _flown() -> int:
-    filled, carriers = 0, []
+def _flown() -> tuple[int, list[Any]]:
+    """How many bytes wait in pairs that are under way, and the pairs that carry these."""
+    filled, carriers = 0, list[Any]()
     with contextlib.suppress(OSError):
         while True:
             carriers.append(socket.socketpair())
@@ -546,7 +549,7 @@ def _flown() -> int:
                             more += one.send(b"x" * 65536)
                     socket.send_fds(carriers[-1][0], [b"x"], [other.fileno()])
                     filled += more
-    return filled
+    return filled, carriers
 
 
 def _buffers(pair: Callable[[], Any]) -> None:
