@@ -128,6 +128,7 @@ def addresses() -> list[str]:
         "/schedules/",
         "/audit/",
         f"/audit/?after={event.pk}",
+        "/audit/?since=24",
         "/audit/?kind=run.outcome",
         "/audit/?kind=run.refused",
         "/audit/?actor_kind=persona",
