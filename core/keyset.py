@@ -1,4 +1,4 @@
-"""The lists of the API, a page at a time: `after` a key, and `next` where there is more."""
+"""Pages of lists by a unique key; those of the API: `after` a key, and `next` where there is more."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -24,15 +24,19 @@ def page_after(
 
     Costs one query however deep the page lies. Raises InvalidRequest for what is no key.
     """
-    if after := key_check(params.get("after", "")):
-        field = rows.model._meta.pk if key == "pk" else rows.model._meta.get_field(key)
-        try:
-            value = field.to_python(after)  # type: ignore[union-attr]
-        except ValidationError as error:
-            raise _wrong() from error
-        rows = rows.filter(**{f"{key}__{'lt' if descending else 'gt'}": value})
+    if after := params.get("after", ""):
+        rows = rows.filter(**{f"{key}__{'lt' if descending else 'gt'}": key_read(rows, key, after)})
     found = list(rows.order_by(f"-{key}" if descending else key)[: count + 1])
     return found[:count], str(getattr(found[count - 1], key)) if len(found) > count else None
+
+
+def key_read(rows: QuerySet[Any], key: str, given: str) -> Any:
+    """A key as the rows' model has it. Raises InvalidRequest for what is none."""
+    field = rows.model._meta.pk if key == "pk" else rows.model._meta.get_field(key)
+    try:
+        return field.to_python(key_check(given))
+    except ValidationError as error:
+        raise _wrong() from error
 
 
 def key_check(after: str) -> str:

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Generic
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from core.pages import ConsoleView, Page, Row, page_read
+from core.keyset import Row
+from core.pages import ConsoleView, Page, page_read
 
 # Of lists in the order of time: how many hours back a filter `since` goes, and its words.
 HOURS = (("1", "last hour"), ("24", "last 24 hours"), ("168", "last 7 days"))

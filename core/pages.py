@@ -1,12 +1,12 @@
 """What the console's pages share: who may see them, page and part in one template, keyset paging."""
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import ValidationError
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
@@ -14,11 +14,11 @@ from django.views import View
 from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
-from core.errors import Denied, NotFound
+from core.errors import Denied, InvalidRequest, NotFound
+from core.keyset import Row, key_read
 from core.views_errors import method_not_allowed
 
 PAGE_ROWS = 25
-Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,9 @@ def page_read(
 
 
 def _cursor(rows: QuerySet[Row], key: str, given: str | None) -> Any:
-    if not given:
-        return None
-    field = rows.model._meta.pk if key == "pk" else rows.model._meta.get_field(key)
-    try:
-        return field.to_python(given)  # type: ignore[union-attr]
-    except ValidationError:
-        return None
+    with contextlib.suppress(InvalidRequest):
+        return key_read(rows, key, given) if given else None
+    return None
 
 
 class ConsoleRequest(HttpRequest):
