@@ -53,6 +53,24 @@ def unmet(conditions: Sequence[Condition], arguments: Mapping[str, Any]) -> Cond
     return next((one for one in conditions if not _holds(one, arguments)), None)
 
 
+def narrower(conditions: Sequence[Condition], than: Sequence[Condition]) -> bool:
+    """Whether a call that meets `conditions` meets the conditions `than`, too, as far as their texts show.
+
+    Each of `than` has to be there, perhaps with fewer values: a folder within the folder, some of the hosts.
+    """
+    return all(any(_implies(one, other) for one in conditions) for other in than)
+
+
+def _implies(one: Condition, other: Condition) -> bool:
+    if one == other:
+        return True
+    if one["kind"] != other["kind"] or one["kind"] not in KINDS or one["argument"] != other["argument"]:
+        return False
+    if one["kind"] == "path":
+        return all(_within(folder, other["values"]) for folder in one["values"])
+    return set(one["values"]) <= set(other["values"])
+
+
 def _holds(condition: Condition, arguments: Mapping[str, Any]) -> bool:
     if condition["kind"] == APPROVAL:
         return True
