@@ -15,7 +15,8 @@ class ToolHubError(Exception):
 
     `code` is a name in CODES; `message` says what was wrong and where; `suggestions` what to do;
     `data` goes out as `details`; `errors` are `{pointer, message}` for single fields (RFC 6901);
-    `retry_after` is in seconds; `retryable` says that nothing happened yet and the same call may go well.
+    `retry_after` is in seconds; `retryable` says that the same call may succeed later, which an error with
+    `retry_after` always says.
     """
 
     code = "INTERNAL"
@@ -41,7 +42,7 @@ class ToolHubError(Exception):
         self.data = dict(data or {})
         self.errors = [dict(error) for error in errors]
         self.retry_after = retry_after
-        self.retryable = retryable
+        self.retryable = retryable or retry_after is not None
 
     def as_error(self) -> dict[str, Any]:
         """The contract's error object."""

@@ -55,7 +55,7 @@ def _problem_body(code: Code) -> dict[str, Any]:
             "severity": code.severity,
             "message": code.meaning,
             "recoverable": code.recoverable,
-            "retryable": False,
+            "retryable": "Retry-After" in code.remedy,
             "suggestions": [code.remedy],
             "details": {},
         },

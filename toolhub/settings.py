@@ -397,9 +397,17 @@ INLINE_MAX_MS = env.integer(
 QUEUE_MAX = env.integer(
     "TOOLHUB_QUEUE_MAX",
     10_000,
-    "Runs that may wait; beyond that a call is answered 503.",
+    "Runs that may wait in a queue. A persona may have as many waiting as places are free (alone, half of "
+    "them); beyond that its calls are answered 503.",
     least=1,
     most=10_000_000,
+)
+QUEUE_SHARE = env.integer(
+    "TOOLHUB_QUEUE_SHARE",
+    100,
+    "Runs that each persona may have waiting in a queue even when others fill it.",
+    least=1,
+    most=1_000_000,
 )
 SESSION_RUNS_MAX = env.integer(
     "TOOLHUB_SESSION_RUNS_MAX",

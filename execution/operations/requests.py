@@ -108,6 +108,7 @@ def placed(error: ToolHubError, place: str) -> ToolHubError:
         data=error.data,
         errors=errors,
         retry_after=error.retry_after,
+        retryable=error.retryable,
     )
 
 

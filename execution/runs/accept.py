@@ -164,7 +164,7 @@ def accept_pending(accepted: Accepted, *, inline: bool) -> Run:
     keys = [accepted.key_row(run)] if accepted.key else []
     event = RunEvent(run_id=run.pk, seq=1, kind=CALL_REQUESTED, at=run.created_at)
     ledger = event_row(accepted_entry(run, accepted.principal, accepted.grounds))
-    ROOM.take(run.queue)
+    ROOM.take(run.queue, run.persona_id, accepted.principal.persona)
     failpoint("accept.before")
     # Due by the clock that claims compare with: this host's may be wrong by hours.
     with accepted.spent():

@@ -155,7 +155,7 @@ def begin_new(accepted: Accepted) -> Lease | None:
     )
     keys = [accepted.key_row(run)] if accepted.key else []
     ledger = event_row(accepted_entry(run, accepted.principal, accepted.grounds))
-    ROOM.take(run.queue)
+    ROOM.take(run.queue, run.persona_id, accepted.principal.persona)
     failpoint("accept.before")
     failpoint("start.before")
     try:

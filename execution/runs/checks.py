@@ -156,7 +156,9 @@ def limit_denied(
         session=request.session,
     )
     failed = decision.failure
-    return denied(failed, decision) if failed else ToolHubError("A limit is used up.", code="RATE_LIMIT")
+    if failed:
+        return denied(failed, decision)
+    return ToolHubError("A limit is used up.", code="RATE_LIMIT", retry_after=1)
 
 
 def _arguments_check(version: ToolVersion, request: CallRequest, open_arguments: Collection[str]) -> None:

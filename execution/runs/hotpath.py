@@ -217,15 +217,17 @@ def _reading(
     return attrgetter(*(field.attname for field, _ in fields)), tuple(needed)
 
 
-_WAITING = """
-SELECT (SELECT count(*) FROM (
-          SELECT 1 FROM execution_run WHERE status = 'pending' AND queue = $1 LIMIT $2) p)
-     + (SELECT count(*) FROM (
-          SELECT 1 FROM execution_run WHERE status = 'waiting_retry' AND queue = $1 LIMIT $2) r)
-"""
+_COUNT = """SELECT count(*) FROM (
+  SELECT 1 FROM execution_run WHERE status = '{}' AND queue = $1 {} LIMIT $3) {}"""
+_ALL = ("pending", "", "a"), ("waiting_retry", "", "b")
+_OWN = ("pending", "AND persona_id = $2", "c"), ("waiting_retry", "AND persona_id = $2", "d")
+# Each state by an index of its own.
+_WAITING = "SELECT {}, {}".format(
+    *(" + ".join(f"({_COUNT.format(*part)})" for part in parts) for parts in (_ALL, _OWN))
+)
 
 
-def waiting_count(queue: str, most: int) -> int:
-    """How many runs of a queue wait; no further than about `most`, each state by its own index."""
-    (count,) = row_read(_WAITING, (queue, most)) or (0,)
-    return int(count)
+def waiting_counts(queue: str, persona_id: int, most: int) -> tuple[int, int]:
+    """Count the runs that wait in a queue, and the persona's among them; each up to about `most`."""
+    waiting, own = row_read(_WAITING, (queue, persona_id, most)) or (0, 0)
+    return int(waiting), int(own)

@@ -1,9 +1,11 @@
 """The tree of errors: every code is whole, and every error leaves as a problem (RFC 9457)."""
 
+import ast
 import json
 from typing import Any, get_args
 
 import pytest
+from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, OperationalError
 from django.http import Http404
@@ -11,8 +13,8 @@ from rest_framework import exceptions
 
 from core import errors
 from core.codes import CODES, Code, ErrorClass, Severity
-from core.errors import ToolHubError, error_object
-from core.openapi import PROBLEM, PROBLEMS
+from core.errors import Overloaded, RecordUnavailable, ToolHubError, error_object
+from core.openapi import PROBLEM, PROBLEMS, problem_examples
 from core.problems import as_toolhub_error, drf_exception_handler, problem
 
 # The statuses of the contract, 410 for what age removed, and 500 for mistakes of the hub's own.
@@ -166,3 +168,48 @@ def test_a_tools_own_code_has_class_execution_and_severity_medium() -> None:
 def test_the_api_description_knows_every_code_that_is_an_answer() -> None:
     described = {code for response in PROBLEMS.values() for code in response.description.split(", ")}
     assert described == {code.name for code in CODES.values() if code.status >= 400}
+
+
+@pytest.mark.parametrize("code", CODES.values(), ids=lambda code: code.name)
+def test_what_says_when_to_repeat_says_that_it_can_be_repeated(code: Code) -> None:
+    response = problem(ToolHubError("Later.", code=code.name, retry_after=7))
+    assert response["Retry-After"] == "7"
+    assert json.loads(response.content)["error"]["retryable"] is True
+
+
+@pytest.mark.parametrize("error", [Overloaded, RecordUnavailable])
+def test_an_error_can_be_repeated_without_a_time(error: type[ToolHubError]) -> None:
+    assert not error("Later.").retryable
+    assert error("Later.", retryable=True).as_error()["retryable"] is True
+
+
+def test_the_description_of_the_api_shows_the_same() -> None:
+    for code in CODES.values():
+        example = problem_examples(code.status)[code.name]["value"]
+        assert example["error"]["retryable"] == ("Retry-After" in code.remedy)
+
+
+# Codes whose remedy is to repeat the request after a time, and the classes that raise two of them.
+TIMED = {code.name for code in CODES.values() if "after `Retry-After`" in code.remedy}
+APPS = ("core", "audit", "security", "registry", "execution", "monitoring", "toolhub")
+
+
+def _is_timed(call: ast.Call) -> bool:
+    name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+    named = [word.value.value for word in call.keywords if isinstance(word.value, ast.Constant)]
+    return name in {"Overloaded", "RecordUnavailable"} or (name == "ToolHubError" and bool(TIMED & {*named}))
+
+
+def test_whoever_raises_such_a_code_says_when_to_repeat() -> None:
+    calls = [
+        (path.name, call)
+        for app in APPS
+        for path in (settings.ROOT / app).rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and _is_timed(call)
+    ]
+    assert len(calls) >= 5
+    untold = [
+        (name, call.lineno) for name, call in calls if "retry_after" not in {w.arg for w in call.keywords}
+    ]
+    assert not untold
