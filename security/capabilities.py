@@ -5,20 +5,24 @@ split at colons only, so that `network:api.example` never holds `network:api.exa
 """
 
 import functools
-import re
 
-_PART = r"[A-Za-z0-9_/\-]+"
-CAPABILITY = re.compile(
-    rf"\*|{_PART}(?:\.{_PART})*(?:\.\*)?|{_PART}(?::[A-Za-z0-9_/.\-]+)+(?::\*)?|{_PART}:\*"
-)
-LONGEST = 120
+from core.errors import InvalidRequest
+from toolhub_sdk.capability import capability_check as _checked
+from toolhub_sdk.capability import is_capability
+
+__all__ = ["HUB", "capability_check", "covers", "holders", "is_capability", "managers"]
+
 HUB = "toolhub"
 """Where the capabilities begin that manage the hub: `toolhub:personas`."""
 
 
-def is_capability(text: str) -> bool:
-    """Whether the text is well formed (`*`, `a`, `a:b`, `a.b`, `a:*`), at most 120 characters."""
-    return len(text) <= LONGEST and CAPABILITY.fullmatch(text) is not None
+def capability_check(text: object, pointer: str = "/capability") -> str:
+    """Return the capability in its one spelling. Raise InvalidRequest at `pointer` for any other text."""
+    try:
+        return _checked(text)
+    except ValueError as error:
+        message = f"{pointer.lstrip('/')}: {error}."
+        raise InvalidRequest(message, errors=[{"pointer": pointer, "message": message}]) from error
 
 
 @functools.lru_cache(maxsize=8192)

@@ -11,7 +11,7 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied, InvalidRequest
 from security.acting import PERSONAS, By, acting, own_check, person_behind
-from security.capabilities import HUB, is_capability
+from security.capabilities import HUB
 from security.conditions import SESSION, Condition, conditions_check, session_of
 from security.decisions import APPROVED
 from security.four_eyes import four_eyes_hold
@@ -19,6 +19,7 @@ from security.giving import capabilities_check, loosen_check, rotation_check, to
 from security.lineage import line_check, tokens_end
 from security.models import Grant, Persona, Token, User
 from security.permissions import actor_of, require
+from security.policy.capability_names import capability_read
 from security.principals import PersonaPrincipal
 from security.sharing.kinds import things_named
 from security.tokens import token_digest, token_text
@@ -106,8 +107,7 @@ def grant_create(
     actor = acting(by, "security.add_grant", PERSONAS, on=[persona])
     own_check(by, persona.pk)
     person = person_behind(by)
-    if not is_capability(capability):
-        raise _field_error("capability", "Write it as a, a:b, a.b, a:* or *; no other wildcards.")
+    capability_read(capability)
     reason = _fits("reason", reason, 200)
     if not reason:
         raise _field_error("reason", "Say why the persona needs it.")

@@ -9,9 +9,9 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, InvalidRequest
 from security.acting import PERSONAS, By, acting, own_check, person_behind
-from security.capabilities import is_capability
 from security.giving import loosen_check, own_tool_check
 from security.models import Persona
+from security.policy.capability_names import capability_read
 from security.policy.models import Restriction, Standing
 from security.policy.selectors import pauses_of, standing_of
 from security.sharing.kinds import things_named
@@ -34,8 +34,8 @@ def restriction_create(
     Raises Denied, InvalidRequest.
     """
     actor = acting(by, "policy.add_restriction", PERSONAS, on=things_named(persona, tool))
-    if capability and not is_capability(capability):
-        raise field_error("capability", "Write it as a, a:b, a.b, a:* or *; no other wildcards.")
+    if capability:
+        capability_read(capability)
     if persona is None and not tool and not capability:
         raise field_error(
             "capability", "Name a persona, a tool or a capability. To stop all calls, pause the hub."

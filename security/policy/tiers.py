@@ -11,9 +11,9 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, InvalidRequest, ToolHubError
 from security.acting import PERSONAS, By, acting, own_check, person_answering
-from security.capabilities import is_capability
 from security.giving import capabilities_check, flags_check, loosen_check, own_tool_check
 from security.models import Persona
+from security.policy.capability_names import capability_read
 from security.policy.models import Flag, FlaggedTool, Standing, Tier
 from security.policy.services import field_error
 from security.sharing.kinds import KINDS, things_named
@@ -207,7 +207,8 @@ def _state_check(state: str) -> None:
 
 
 def _capabilities(names: Sequence[str]) -> list[str]:
-    return _items("capabilities", names, [name for name in names if not is_capability(name)], "no capability")
+    read = [capability_read(name, f"/capabilities/{place}") for place, name in enumerate(names)]
+    return _items("capabilities", read, [], "")
 
 
 def _flags(names: Sequence[str]) -> list[str]:

@@ -1,8 +1,17 @@
 """What holds what: a table by hand. `a:b` is held by `a:b`, `a`, `a:*` and `*`, and by nothing else."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from security.capabilities import holders, is_capability
+from core.errors import InvalidRequest
+from security.capabilities import capability_check, holders, is_capability
+from security.models import Persona, User
+from security.policy.catalogue import capabilities_note
+from security.policy.services import restriction_create
+from security.policy.tiers import tier_change, tier_create
+from security.services import grant_create
 
 # needed, granted, held
 PAIRS = [
@@ -121,3 +130,43 @@ def test_a_well_formed_capability_is_accepted(text: str) -> None:
 @pytest.mark.parametrize("text", WRONG)
 def test_a_malformed_one_is_not(text: str) -> None:
     assert not is_capability(text)
+
+
+@pytest.mark.parametrize("text", [*GOOD, "approved:getWeather"])
+def test_a_capability_has_one_spelling(text: str) -> None:
+    assert capability_check(text) == text
+
+
+# U+0131, U+017F, U+212A: small letters of which databases and Unicode fold to ASCII.
+@pytest.mark.parametrize(
+    "text", ["File:read", "file:READ", "FILE", "Approved:x", "fıle:read", "f\u017file", "\u212aey"]
+)
+def test_another_spelling_is_refused_with_the_right_one(text: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        capability_check(text)
+    assert caught.value.errors[0]["pointer"] == "/capability"
+    if text.isascii():
+        assert f"write {text.lower()!r}" in caught.value.message
+
+
+def test_capitals_are_refused_wherever_a_capability_is_named(admin: User, persona: Persona) -> None:
+    given: dict[str, Any] = {"by": admin, "reason": "r"}
+    tier = tier_create(by=admin, name="pro")
+    doors: dict[str, list[Callable[[str], object]]] = {
+        "/capability": [
+            lambda name: grant_create(persona=persona, capability=name, **given),
+            lambda name: restriction_create(capability=name, **given),
+        ],
+        "/capabilities/1": [lambda name: tier_change(by=admin, tier=tier, capabilities=["file:read", name])],
+    }
+    for pointer, acts in doors.items():
+        for act in acts:
+            with pytest.raises(InvalidRequest) as caught:
+                act("File:read")
+            assert [error["pointer"] for error in caught.value.errors] == [pointer]
+    assert not persona.grants.exists()
+    # A tool that was published before asks for exactly this spelling.
+    capabilities_note(["File:read"])
+    for acts in doors.values():
+        for act in acts:
+            act("File:read")
