@@ -40,7 +40,7 @@ class ToolVersions(APIView):
 
     @extend_schema(
         operation_id="tool_versions",
-        summary="List a tool's versions, newest first",
+        summary="List a tool's versions, highest first",
         responses={
             200: OpenApiResponse(_SCHEMA, description="At most 100; each can be called as name@version."),
             **{status: PROBLEMS[status] for status in (401, 404, 422, 503)},

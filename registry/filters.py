@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import semver
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
@@ -15,6 +14,7 @@ from registry.models import Tool, ToolVersion
 from registry.patterns import pattern_compile
 from registry.schemas import validator_build
 from registry.types import TYPES, has_type
+from registry.versions import is_version, relation
 
 LISTS = ("type", "category", "tags", "capabilities")
 VERSIONS = ("min_version", "max_version")
@@ -79,7 +79,7 @@ def filter_read(members: Any, at: str = "") -> ToolFilter:
     """The filter in an object, which stands at a JSON Pointer. Raises ToolHubError (422) with pointers."""
     body_check(_FORM, members, at)
     for name in VERSIONS:
-        if name in members and not semver.Version.is_valid(members[name]):
+        if name in members and not is_version(members[name]):
             message = f"{name} must be a version by semver 2.0.0, such as 1.4.0."
             raise InvalidRequest(message, errors=[_at(at, name, message)])
     try:
@@ -121,16 +121,13 @@ def tools_filtered(rows: QuerySet[Tool], wanted: ToolFilter) -> Iterator[Tool]:
 def _admission(wanted: ToolFilter) -> Callable[[Tool, ToolVersion], bool]:
     """The part of the filter that looks into a version."""
     pattern = pattern_compile(wanted.pattern) if wanted.pattern else None
-    least = semver.Version.parse(wanted.min_version) if wanted.min_version else None
-    most = semver.Version.parse(wanted.max_version) if wanted.max_version else None
 
     def admits(tool: Tool, row: ToolVersion) -> bool:
-        number = semver.Version.parse(row.version)
         tags = tool.overlay.get("tags") or row.declared.get("tags", ())
         texts = (tool.name, row.definition.get("description", ""))
         return (
-            (least is None or number >= least)
-            and (most is None or number <= most)
+            (not wanted.min_version or relation(row.version, wanted.min_version) != "older")
+            and (not wanted.max_version or relation(row.version, wanted.max_version) != "newer")
             and set(wanted.tags) <= set(tags)
             and set(wanted.capabilities) <= set(row.required_capabilities)
             and (pattern is None or any(pattern.matches(text) for text in texts))

@@ -11,7 +11,7 @@ from core.errors import InvalidRequest, NotFound
 from registry.collections.models import Collection
 from registry.content import content_fact
 from registry.models import Assignment, CollectionMember, Package, Tool, ToolVersion, VersionState
-from registry.versions import version_pick
+from registry.versions import rows_newest_first, version_pick
 from security.decisions import Decision, decide, standing_grants
 from security.facts import CallFacts, ContentFact, Policy, TokenState
 from security.four_eyes import four_eyes_hold
@@ -287,8 +287,8 @@ def tool_detail(name: str, by: User, permission: str = "registry.view_tool") -> 
 
 
 def tool_versions(tool: Tool, count: int = 20) -> list[ToolVersion]:
-    """A tool's latest versions, newest first, without their definitions."""
-    return list(tool.versions.defer("definition").order_by("-id")[:count])
+    """A tool's highest versions, highest first, without their definitions. The one in use is among them."""
+    return rows_newest_first(tool.versions.defer("definition"), count, keep=tool.active_id)
 
 
 def tool_assignments(tool: Tool, by: User, count: int = 50) -> list[Assignment]:

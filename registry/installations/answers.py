@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from registry.installations.approval import objection_of
 from registry.installations.models import Installation, LogLine, Status
 
 
@@ -25,6 +26,7 @@ def installation_view(one: Installation, *, brief: bool = False) -> dict[str, An
         "error": one.error,
         "release": one.release_id,
         "asked_by": one.asked_by,
+        "activation": _activation(one),
         "review_ends_at": one.review_ends_at.isoformat() if one.review_ends_at else None,
         "created_at": one.created_at.isoformat(),
         "finished_at": one.finished_at.isoformat() if one.finished_at else None,
@@ -34,6 +36,13 @@ def installation_view(one: Installation, *, brief: bool = False) -> dict[str, An
         made["warnings"] = [warning["message"] for warning in one.report.get("warnings", [])]
         made["report"] = one.report
     return made
+
+
+def _activation(one: Installation) -> dict[str, Any] | None:
+    if one.status != Status.AWAITING_REVIEW:
+        return None
+    objection = objection_of(one)
+    return {"proposed": not objection, "reason": objection}
 
 
 def line_view(line: LogLine) -> dict[str, Any]:

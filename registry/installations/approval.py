@@ -15,6 +15,7 @@ from registry.installations.models import Installation, Status
 from registry.installations.services import installation_get, installation_move
 from registry.installations.steps import step_mark
 from registry.models import Package, Tool
+from registry.releases.activation import activation_objection
 from security.acting import By, acting
 from security.principals import PersonaPrincipal
 from toolhub_sdk.checks.names import RESERVED
@@ -25,12 +26,13 @@ def installation_approve(
     by: By,
     installation: Installation,
     digest: str,
-    activate: bool = True,
+    activate: bool | None = None,
     reviewed: bool = False,
     names: Mapping[str, str] | None = None,
 ) -> Installation:
     """Lets a reviewed installation go on. `digest` is the one that the reviewer saw.
 
+    `activate` puts the release in use. Unless it is given, only a newer release is, and no pre-release.
     `reviewed` says that the code was read and may run at the sandbox level `process`; `names` gives tools
     other names in the hub. Raises Denied, InvalidRequest, ToolHubError WRONG_STEP.
     """
@@ -38,6 +40,8 @@ def installation_approve(
     actor = acting(by, INSTALL, on=known)
     if reviewed:
         _reads_code(by)
+    if activate is None:
+        activate = not objection_of(installation)
     if activate:
         acting(by, "registry.change_release", on=known)
     eyes = eyes_check(by, installation)
@@ -70,6 +74,11 @@ def installation_approve(
         record(Entry("installation.approved", actor, "installation", str(installation.pk), data))
         ring_after_commit()
     return installation_get(str(installation.pk))
+
+
+def objection_of(one: Installation) -> str:
+    """Why the release is not put in use unless the reviewer chooses it; empty where it is."""
+    return activation_objection(one.version, one.report.get("compared_with")) if one.version else ""
 
 
 def _reads_code(by: By) -> None:

@@ -82,18 +82,23 @@ class InstallForm(ConsoleForm):
 
 
 class ReviewForm(ConsoleForm):
-    """What the reviewer decides. `digest` is what they saw."""
+    """The reviewer's decision. `digest` is what they saw, `objection` why it is not activated by default."""
 
     digest = forms.CharField(widget=forms.HiddenInput)
-    activate = forms.BooleanField(label="Put it in use at once", required=False, initial=True)
+    activate = forms.BooleanField(label="Activate this release", required=False)
     reviewed = forms.BooleanField(
         label="I have read its code and trust it",
         required=False,
         help_text="It may then run at the sandbox level process, which holds back mistakes, not malice.",
     )
 
-    def __init__(self, *args: Any, clashes: Sequence[Mapping[str, Any]], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, clashes: Sequence[Mapping[str, Any]], objection: str, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
+        self.initial.setdefault("activate", not objection)
+        if objection:
+            self["activate"].help_text = f"{objection} It stays out of use unless you tick this."
         for bound in (self["activate"], self["reviewed"]):
             bound.field.widget.attrs["class"] = "form-check-input"
         for tool in clashes:

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from django.db.models import Q
-
-from core.errors import ToolHubError
 from registry.archives.contents import Contents, digests_of
 from registry.environments import dependencies_of, lock_make
 from registry.installations.job import Job
@@ -14,7 +11,8 @@ from registry.lint.installed import release_warnings
 from registry.models import Archive, Package, Release, Tool, ToolVersion
 from registry.releases.difference import Change, releases_compare
 from registry.releases.draft import Draft
-from registry.releases.publish import own_check
+from registry.releases.publish import own_check, release_new_check
+from registry.versions import range_holds, rows_newest_first
 from security.models import User
 from security.sharing.reach import within
 
@@ -71,20 +69,10 @@ def _files_changed(used: Release | None, contents: Contents) -> list[str]:
 
 
 def _refuse_known(draft: Draft) -> None:
-    name, version = draft.release.package.name, draft.release.version
-    own_check(name, draft.release.runner)
-    known = Release.objects.filter(package__name=name, version=version).first()
-    if known is None:
-        return
-    if known.digest != draft.release.digest:
-        raise ToolHubError(
-            f"{name} {version} was published with other content.",
-            code="ALREADY_REGISTERED",
-            suggestions=["Releases never change: give the new content a new version."],
-            data={"published": known.digest, "offered": draft.release.digest},
-        )
-    if known.removed_at is None:
-        raise ToolHubError(f"{name} {version} is installed already.", code="ALREADY_REGISTERED")
+    own_check(draft.release.package.name, draft.release.runner)
+    package = Package.objects.filter(name=draft.release.package.name).first()
+    if package is not None:
+        release_new_check(draft, package)
 
 
 def _lock(job: Job, manifest: dict[str, Any], contents: Contents) -> str:
@@ -104,7 +92,7 @@ def _difference(used: Release | None, draft: Draft) -> list[Change]:
 
 
 def _needs(manifest: dict[str, Any], person: User | None) -> list[dict[str, Any]]:
-    """The tools that the package asks for: `{tool, range, version}`, the version in use.
+    """The tools that the package asks for: `{tool, range, version, fits}`, the version in use.
 
     None where no tool is that who asked sees: else any name could be asked for, to hear its version.
     """
@@ -113,17 +101,25 @@ def _needs(manifest: dict[str, Any], person: User | None) -> list[dict[str, Any]
     here = within(person, here, SEE_TOOL) if person else here
     versions = dict(here.values_list("name", "active__version"))
     return [
-        {"tool": name, "range": str(span), "version": versions.get(name)}
+        {
+            "tool": name,
+            "range": str(span),
+            "version": versions.get(name),
+            "fits": range_holds(str(span), str(versions[name])) if name in versions else None,
+        }
         for name, span in sorted(asked.items())
     ]
 
 
 def _names_before(package: str) -> dict[str, str]:
-    """The names in the hub that a review gave tools of this package: their own → those. The latest counts."""
-    releases = Release.objects.filter(package__name=package).order_by("-pk").values("pk")[:1]
-    used = Package.objects.filter(name=package, active__isnull=False).values("active_id")
-    versions = ToolVersion.objects.filter(Q(release__in=releases) | Q(release__in=used))
+    """The names in the hub that a review gave tools of this package: their own → those.
+
+    Those of the release in use count, then those of the highest version.
+    """
+    known = Package.objects.filter(name=package).first()
+    highest = rows_newest_first(known.releases.only("version"), 1) if known else []
     found = {}
-    for version in versions.select_related("tool").order_by("release_id"):
-        found[version.definition["name"]] = version.tool.name
+    for release in (*(one.pk for one in highest), known.active_id if known else None):
+        for version in ToolVersion.objects.filter(release=release).select_related("tool"):
+            found[version.definition["name"]] = version.tool.name
     return found

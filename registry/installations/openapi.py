@@ -33,7 +33,11 @@ APPROVAL: dict[str, Any] = {
     "type": "object",
     "properties": {
         "digest": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "The digest that you saw."},
-        "activate": {"type": "boolean", "description": "Put it in use at once; true unless given."},
+        "activate": {
+            "type": "boolean",
+            "description": "Put the release in use. Unless it is given, `activation.proposed` of the"
+            " installation decides: true for a release that is newer than the one in use and no pre-release.",
+        },
         "reviewed": {
             "type": "boolean",
             "description": "You read its code: it may run at the sandbox level `process`.",
@@ -67,6 +71,11 @@ ANSWER: dict[str, Any] = {
         "report": {"type": "object", "description": "What a reviewer needs."},
         "release": {"type": ["integer", "null"]},
         "asked_by": {"type": "object"},
+        "activation": {
+            "type": ["object", "null"],
+            "description": "At the review: whether the release is put in use without a choice, and why not.",
+            "properties": {"proposed": {"type": "boolean"}, "reason": _TEXT},
+        },
         "review_ends_at": {**_MAYBE, "description": "When it is given up unless somebody decides before."},
         "created_at": {"type": "string", "format": "date-time"},
         "finished_at": _MAYBE,

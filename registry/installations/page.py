@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from registry.installations.approval import objection_of
 from registry.installations.forms import ReviewForm
 from registry.installations.four_eyes import eyes_of
 from registry.installations.models import STEPS, Installation, SourceType, Status
@@ -56,7 +57,7 @@ def page_context(one: Installation, person: User, first: int = 0) -> dict[str, A
 def review_form(one: Installation, data: Any = None) -> ReviewForm:
     """The reviewer's form, with a field for each tool whose name is taken."""
     clashes = [tool for tool in one.report.get("tools", []) if tool["clash"]]
-    return ReviewForm(data, clashes=clashes, initial={"digest": one.digest, "activate": True})
+    return ReviewForm(data, clashes=clashes, objection=objection_of(one), initial={"digest": one.digest})
 
 
 def _anew(one: Installation) -> str:

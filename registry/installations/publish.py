@@ -10,6 +10,7 @@ from registry.installations.job import Job
 from registry.installations.models import Staged, Status
 from registry.installations.verify import contents_of, draft_of
 from registry.models import Archive
+from registry.releases.activation import activation_chosen
 from registry.releases.publish import draft_publish
 
 
@@ -20,6 +21,7 @@ def publish(job: Job) -> None:
     draft = draft_of(job, contents)
     # Made anew: another installation of the same content may have taken its own away.
     content = zip_write(contents)
+    release_version = draft.release.version
     archive = Archive(
         digest=draft.release.digest, content=content, size=len(content), files=digests_of(contents)
     )
@@ -27,10 +29,16 @@ def publish(job: Job) -> None:
         release = draft_publish(
             by=Actor(**one.choices["by"]),
             draft=draft,
-            activate=bool(one.choices.get("activate", True)),
+            activation=activation_chosen(
+                release_version,
+                activate=bool(one.choices.get("activate")),
+                seen=one.report.get("compared_with"),
+            ),
             archive=archive,
         )
+        used = release.package.active
         job.say(f"{release} is installed.")
+        job.say(f"{used.version if used else 'No release'} of {release.package.name} is in use.")
         Staged.objects.filter(pk=one.pk).delete()
         job.leave(
             status=Status.PUBLISHED,

@@ -1,5 +1,9 @@
 """The review as plain text, for operators at a terminal."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from registry.installations.approval import objection_of
 from registry.installations.models import Installation
 
 
@@ -8,6 +12,8 @@ def review_text(one: Installation) -> str:
     report = one.report
     lines = [f"{one.package} {one.version} from {one.location}", f"SHA-256 {one.digest}", ""]
     lines += [f"! {one['message']} ({one['pointer'] or 'package'})" for one in report.get("warnings", [])]
+    if objection := objection_of(one):
+        lines.append(f"! {objection} It stays out of use unless you give --activate.")
     for tool in report.get("tools", []):
         kind = "pure" if tool["pure"] else "impure"
         name = tool["name"] if tool["called"] == tool["name"] else f"{tool['name']} → {tool['called']}"
@@ -21,10 +27,16 @@ def review_text(one: Installation) -> str:
         if tool["clash"]:
             lines.append(f"      its name belongs to {tool['clash']}")
     for need in report.get("needs", []):
-        lines.append(f"  asks for the tool {need['tool']} {need['range']}: {need['version'] or 'not here'}")
+        lines.append(f"  asks for the tool {need['tool']} {need['range']}: {_found(need)}")
     if report.get("dependencies"):
         lines.append(f"  dependencies: {', '.join(report['dependencies'])}")
     for change in report.get("difference", []):
         mark = "!" if change["careful"] else " "
         lines.append(f"{mark} {change['kind']} {change['tool']}{change['pointer']}")
     return "\n".join(lines)
+
+
+def _found(need: Mapping[str, Any]) -> str:
+    if not need["version"]:
+        return "not here"
+    return f"{need['version']} is in use" + ("" if need.get("fits", True) else ", which does not fit")

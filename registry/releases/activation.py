@@ -1,12 +1,41 @@
 """Which release of a package is in use: a change of rows only, so that a roll back is at once."""
 
+from collections.abc import Callable
+
 from django.db import transaction
 
 from audit.ledger import Entry, record
 from core.errors import Conflict
 from registry.fallbacks import fallbacks_check
 from registry.models import Package, Release, Tool, ToolVersion, VersionState
+from registry.versions import is_prerelease, relation
 from security.acting import By, acting
+
+# Decides from the version in use (None: none) whether a release that is being published replaces it.
+Activation = Callable[[str | None], bool]
+
+
+def activation_objection(version: str, used: str | None) -> str:
+    """Why a release is not put in use unless a person chooses it; empty for one that is.
+
+    It is for a pre-release, and for one that is not newer than the release in use.
+    """
+    if used is not None and relation(version, used) != "newer":
+        return f"{version} is {relation(version, used)} than {used}, which is in use."
+    return f"{version} is a pre-release." if is_prerelease(version) else ""
+
+
+def activation_chosen(version: str, *, activate: bool, seen: str | None) -> Activation:
+    """What a review decided. `seen` is the version that was in use at the review.
+
+    Where another release has come in use since, the choice holds only for one that is newer: the reviewer
+    chose no step back from it.
+    """
+
+    def decide(used: str | None) -> bool:
+        return activate and (used in {None, seen} or relation(version, str(used)) == "newer")
+
+    return decide
 
 
 def release_activate(*, by: By, release: Release) -> Release:
@@ -28,7 +57,11 @@ def release_activate(*, by: By, release: Release) -> Release:
         if package.uninstalled_at is not None or removed or not callable_now.exists():
             raise Conflict(f"{release} is withdrawn; it cannot be put in use.")
         release_activate_tools(package, release)
-        data = {"version": release.version, "before": before.version if before else None}
+        data = {
+            "version": release.version,
+            "before": before.version if before else None,
+            "relation": relation(release.version, before.version) if before else None,
+        }
         record(Entry("release.activated", actor, "package", package.name, data))
     return release
 

@@ -33,6 +33,7 @@ from registry.releases.sight import SEE, changes_told, manifest_told, zip_told
 from registry.releases.uninstall import package_uninstall
 from registry.schemas import validator_build
 from registry.selectors import tool_detail
+from registry.versions import relation
 from security.acting import person_answering, reading
 from security.principals import caller
 from security.sharing.reach import within
@@ -53,8 +54,8 @@ def package_view(package: Package) -> dict[str, Any]:
     }
 
 
-def release_view(release: Release, state: str, reason: str, active_id: int | None) -> dict[str, Any]:
-    """A release without its manifest."""
+def release_view(release: Release, state: str, reason: str, active: Release | None) -> dict[str, Any]:
+    """A release without its manifest; `active` is the package's release in use."""
     return {
         "id": release.pk,
         "package": release.package.name,
@@ -62,7 +63,8 @@ def release_view(release: Release, state: str, reason: str, active_id: int | Non
         "digest": release.digest,
         "state": state,
         "reason": reason,
-        "active": release.pk == active_id,
+        "active": active is not None and release.pk == active.pk,
+        "relation": relation(release.version, active.version) if active else None,
         "reviewed": release.is_reviewed,
         "runner": release.runner,
         "origin": release.origin,
@@ -73,7 +75,7 @@ def release_view(release: Release, state: str, reason: str, active_id: int | Non
 def _release_now(release: Release) -> dict[str, Any]:
     states = set(release.tool_versions.values_list("state", "state_reason"))
     state, reason = states.pop() if len(states) == 1 else ("quarantined", "")
-    return release_view(release, state, reason, release.package.active_id)
+    return release_view(release, state, reason, release.package.active)
 
 
 def _package(request: Request, name: str) -> Package:
@@ -104,9 +106,7 @@ class PackageDetail(APIView):
         rows = releases_of(package)
         for row in rows:
             row["release"].package = package
-        releases = [
-            release_view(row["release"], row["state"], row["reason"], package.active_id) for row in rows
-        ]
+        releases = [release_view(row["release"], row["state"], row["reason"], package.active) for row in rows]
         tools = within(reading(caller(request), VIEW), package.tools.filter(active__isnull=False), SEE)
         names = list(tools.order_by("name").values_list("name", flat=True))
         return Response({**package_view(package), "tools": names, "releases": releases})

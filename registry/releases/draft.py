@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import semver
-
 from core.errors import InvalidRequest
 from core.json.canonical import canonical
 from registry.contracts import PACKAGE_NAME, Contract, contract_read
 from registry.models import Package, Release, Tool, ToolVersion
 from registry.schemas import validator_build
+from registry.versions import is_version
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def release_draft(
     name, version = str(manifest.get("name")), str(manifest.get("version"))
     if not PACKAGE_NAME.fullmatch(name):
         raise InvalidRequest(f"{name!r} cannot be a package's name.")
-    if not semver.Version.is_valid(version):
+    if not is_version(version):
         raise InvalidRequest(f"{name}: {version!r} is not a version by semver 2.0.0.")
     runtime, tools = manifest.get("runtime"), manifest.get("tools")
     named = isinstance(runtime, Mapping) and "type" in runtime and bool({"entry", "image"} & set(runtime))

@@ -24,6 +24,11 @@ RELEASE: dict[str, Any] = {
         "state": {"type": "string", "enum": VersionState.values},
         "reason": _TEXT,
         "active": {"type": "boolean"},
+        "relation": {
+            "type": ["string", "null"],
+            "enum": ["newer", "older", "same", None],
+            "description": "How its version stands to the one in use (semver 2.0.0 §11); null without one.",
+        },
         "reviewed": {"type": "boolean"},
         "runner": _TEXT,
         "origin": {"type": "object"},
@@ -39,7 +44,11 @@ PACKAGE: dict[str, Any] = {
         "version": {**_MAYBE, "description": "Of the release in use."},
         "installed": {"type": "boolean"},
         "tools": {"type": "array", "items": _TEXT},
-        "releases": {"type": "array", "items": RELEASE},
+        "releases": {
+            "type": "array",
+            "items": RELEASE,
+            "description": "Highest version first; at most 51.",
+        },
     },
 }
 REASON: dict[str, Any] = {

@@ -9,8 +9,9 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import ToolHubError
 from registry.models import Archive, Package, Release, Tool, VersionState
-from registry.releases.activation import release_activate_tools
+from registry.releases.activation import Activation, release_activate_tools
 from registry.releases.draft import Draft, DraftTool, release_draft
+from registry.versions import same_version
 from security.policy.catalogue import capabilities_note
 
 
@@ -18,16 +19,26 @@ def release_publish(
     *, by: Actor, manifest: Mapping[str, Any], files: Mapping[str, str], activate: bool = True
 ) -> Release:
     """Publishes a release of the catalogue, whose code is the hub's own, with all its tools or nothing."""
-    return draft_publish(by=by, draft=release_draft(manifest=manifest, files=files), activate=activate)
+    draft = release_draft(manifest=manifest, files=files)
+    return draft_publish(by=by, draft=draft, activation=lambda used: activate or used is None)
+
+
+def always(_used: str | None) -> bool:
+    """Puts every release in use, as the catalogue needs: the code of its tools is that of the running hub."""
+    return True
 
 
 def draft_publish(
-    *, by: Actor, draft: Draft, activate: bool = True, archive: Archive | None = None
+    *,
+    by: Actor,
+    draft: Draft,
+    activation: Activation = always,
+    archive: Archive | None = None,
 ) -> Release:
     """Publishes a draft; `archive` holds its files. A removed release with the same digest comes back.
 
-    A package's first release is activated in any case. Raises ToolHubError ALREADY_REGISTERED for a version
-    that exists or a tool name that another package holds.
+    `activation` decides whether it replaces the release in use. Raises ToolHubError ALREADY_REGISTERED for a
+    version that exists, with any build metadata, or a tool name that another package holds.
     """
     name, version = draft.release.package.name, draft.release.version
     try:
@@ -36,11 +47,12 @@ def draft_publish(
             own_check(name, draft.release.runner)
             if archive is not None:
                 Archive.objects.bulk_create([archive], ignore_conflicts=True)
+            release_new_check(draft, package)
             release, names = _returned(draft, package) or _written(draft, package)
             if package.uninstalled_at is not None:
                 package.uninstalled_at = None
                 package.save(update_fields=["uninstalled_at"])
-            if activate or package.active_id is None:
+            if activation(package.active.version if package.active else None):
                 release_activate_tools(package, release)
             data = {
                 "version": version,
@@ -54,6 +66,34 @@ def draft_publish(
     except IntegrityError as error:
         raise ToolHubError(f"{name} {version} is published already.", code="ALREADY_REGISTERED") from error
     return release
+
+
+def release_new_check(draft: Draft, package: Package) -> None:
+    """Raises ToolHubError ALREADY_REGISTERED where the package has the version, with any build metadata.
+
+    A release that was removed may come back with the same content.
+    """
+    release = draft.release
+    number = same_version(release.version, package.releases.values_list("version", flat=True))
+    known = package.releases.filter(version=number).first() if number else None
+    if known is None or (known.digest == release.digest and known.removed_at is not None):
+        return
+    if known.version != release.version:
+        raise ToolHubError(
+            f"{package.name} {release.version} differs from {known.version} in its build metadata only."
+            " Build metadata makes no new version (semver 2.0.0 §10).",
+            code="ALREADY_REGISTERED",
+            suggestions=["Raise the major, minor or patch number."],
+            data={"published": known.version, "offered": release.version},
+        )
+    if known.digest == release.digest:
+        raise ToolHubError(f"{package.name} {known.version} is installed already.", code="ALREADY_REGISTERED")
+    raise ToolHubError(
+        f"{package.name} {known.version} was published with other content.",
+        code="ALREADY_REGISTERED",
+        suggestions=["Releases never change: give the new content a new version."],
+        data={"published": known.digest, "offered": release.digest},
+    )
 
 
 def own_check(package: str, runner: str) -> None:

@@ -8,6 +8,7 @@ from django.db.models import OuterRef, Q, QuerySet
 from core.errors import NotFound
 from registry.models import Archive, Package, Release, Tool, ToolVersion, VersionState
 from registry.selectors import count_of
+from registry.versions import relation, rows_newest_first
 from security.models import User
 from security.sharing.reach import about, within
 
@@ -70,8 +71,13 @@ def release_named(package: Package, version: str) -> Release:
 
 
 def releases_of(package: Package, count: int = 50) -> list[dict[str, Any]]:
-    """The latest releases, newest first: `{release, state, reason, tools}`."""
-    releases = list(package.releases.defer("manifest", "lock").order_by("-id")[:count])
+    """The releases with the highest versions, highest first: `{release, state, reason, tools, relation}`.
+
+    The release in use is always among them. `relation` is newer, older or same than that one, or None.
+    """
+    active = package.active
+    rows_of = package.releases.defer("manifest", "lock")
+    releases = rows_newest_first(rows_of, count, keep=package.active_id)
     versions = ToolVersion.objects.filter(release__in=releases).values_list(
         "release_id", "state", "state_reason"
     )
@@ -89,6 +95,7 @@ def releases_of(package: Package, count: int = 50) -> list[dict[str, Any]]:
                 "state": state,
                 "reason": next((r for _, r in of if r), ""),
                 "tools": len(of),
+                "relation": relation(release.version, active.version) if active else None,
             }
         )
     return rows

@@ -18,7 +18,7 @@ from registry.config.selectors import settings_shown
 from registry.environments import dependencies_of
 from registry.installations.models import SourceType
 from registry.models import Package, Release, VersionState
-from registry.releases.activation import release_activate
+from registry.releases.activation import activation_objection, release_activate
 from registry.releases.affected import affected_by, tools_told
 from registry.releases.forms import ReasonForm
 from registry.releases.lifecycle import (
@@ -37,6 +37,7 @@ from registry.releases.selectors import (
 from registry.releases.sight import changes_told, zip_told
 from registry.releases.uninstall import package_uninstall
 from registry.rules.reading import stranded_words
+from registry.versions import relation, rows_newest_first
 from security.models import User
 from security.people import person_of
 from security.sharing.perms import PermsOn
@@ -101,7 +102,7 @@ class ReleaseCompare(ConsoleView):
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The page: `?from=` and `?to=` name versions; without them the release in use and the newest."""
         package = package_get(name, person_of(request), self.permission)
-        versions = list(package.releases.order_by("-id").values_list("version", flat=True)[:50])
+        versions = [one.version for one in rows_newest_first(package.releases.only("version"), 50)]
         used = package.active.version if package.active else versions[-1] if versions else ""
         before = release_named(package, request.GET.get("from") or used)
         after = release_named(package, request.GET.get("to") or versions[0])
@@ -157,9 +158,12 @@ class ReleaseActivate(QuestionView):
         told = affected_by(package).in_words(person_of(request))
         touched += [*stranded_words(release, person_of(request)), *told]
         back = reverse("package", args=[name])
-        older = package.active is not None and release.pk < package.active.pk
-        act = "Roll back" if older else "Put it in use"
-        title = f"Roll back to {release}?" if older else f"Put {release} in use?"
+        used = package.active
+        older = used is not None and relation(release.version, used.version) == "older"
+        if objection := activation_objection(release.version, used.version if used else None):
+            touched.insert(0, objection)
+        act = "Roll back" if older else "Activate"
+        title = f"Roll back to {release}?" if older else f"Activate {release}?"
         return self.ask(Question(title, touched, act, back, calm=True))
 
     def post(self, request: HttpRequest, name: str, version: str) -> HttpResponse:

@@ -131,7 +131,8 @@ def test_a_link_in_a_folder_is_refused(folder: Callable[..., str]) -> None:
 def test_back_to_an_older_release_and_out(folder: Callable[..., str]) -> None:
     for version in ("1.0.0", "1.1.0"):
         said("package_install", folder(version), "--yes")
-    assert said("release_activate", "greetings", "1.0.0") == "greetings 1.0.0 is in use.\n"
+    told = "greetings 1.0.0 is in use. Rolled back from 1.1.0.\n"
+    assert said("release_activate", "greetings", "1.0.0") == told
     assert Tool.objects.select_related("active").get(name="greet").active.version == "1.0.0"  # type: ignore[union-attr]
     with pytest.raises(CommandError, match="no release"):
         said("release_activate", "greetings", "9.9.9")

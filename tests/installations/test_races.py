@@ -78,6 +78,8 @@ def test_a_removed_release_is_used_again_only_after_it_was_installed_again(
             act(by=admin, release=old)
     assert install(version="1.0.0").status == "published"
     assert Archive.objects.filter(pk=old.digest).exists()
+    assert str(Tool.objects.get(name="greet").active) == "greet 2.0.0"
+    release_activate(by=admin, release=old)
     assert str(Tool.objects.get(name="greet").active) == "greet 1.0.0"
 
 

@@ -3,6 +3,7 @@
 import getpass
 import re
 import time
+from argparse import BooleanOptionalAction
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--reviewed", action="store_true", help="You read the code: it may run at level process."
         )
-        parser.add_argument("--no-activate", action="store_true", help="Leave the release in use as it is.")
+        parser.add_argument(
+            "--activate",
+            action=BooleanOptionalAction,
+            help="Whether to put the release in use. Default: if it is newer and no pre-release.",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Installs; exit code 1 with the reason when it fails."""
@@ -63,7 +68,7 @@ class Command(BaseCommand):
                     by=operator,
                     installation=one,
                     digest=one.digest,
-                    activate=not options["no_activate"],
+                    activate=options["activate"],
                     reviewed=options["reviewed"],
                 )
                 one = self._go_on(one)

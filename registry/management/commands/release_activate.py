@@ -9,6 +9,7 @@ from core.errors import ToolHubError
 from registry.installations.services import system_actor
 from registry.releases.activation import release_activate
 from registry.releases.selectors import package_named, release_named
+from registry.versions import relation
 
 
 class Command(BaseCommand):
@@ -23,8 +24,11 @@ class Command(BaseCommand):
         """Activates it; exit code 1 with the reason when it cannot be."""
         operator = system_actor(getpass.getuser()[:80])
         try:
-            release = release_named(package_named(options["name"]), options["version"])
+            package = package_named(options["name"])
+            before = package.active.version if package.active else None
+            release = release_named(package, options["version"])
             release_activate(by=operator, release=release)
         except ToolHubError as error:
             raise CommandError(error.message) from error
-        self.stdout.write(f"{release} is in use.")
+        older = before is not None and relation(release.version, before) == "older"
+        self.stdout.write(f"{release} is in use." + (f" Rolled back from {before}." if older else ""))
