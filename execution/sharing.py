@@ -11,11 +11,11 @@ from audit.models import Event
 from core.named import Fulfils, Statement, condition
 from execution.models import Run
 from execution.schedules.selectors import schedules_seen
-from registry.installations.models import Installation
+from registry.installations.ownership import installations_hidden
 from security.decisions import APPROVED
 from security.models import User
 from security.sharing.kinds import KINDS
-from security.sharing.reach import Own, kept_by, own_of
+from security.sharing.reach import Own, everything, kept_by, own_of
 
 # By kind of object, what is kept of it.
 Kept = dict[str, list[QuerySet[Any]]]
@@ -26,16 +26,21 @@ _LISTS = ("tools", "added", "removed")
 def events_narrow(person: User, rows: QuerySet[Event]) -> QuerySet[Event]:
     """Leaves out what is about, or by, objects that teams keep from the person, and their runs.
 
-    Of schedules and installations in such a hub only those stay that the person sees now.
+    Of schedules and installations in such a hub only those stay that the person sees now. Installations of
+    others that are not published yet are left out in any hub.
     """
+    if everything(person):
+        return rows
+    hidden = [str(pk) for pk in installations_hidden(person).values_list("pk", flat=True)]
+    installations = ~Q(subject_kind="installation", subject_id__in=hidden)
     own = own_of(person)
     if own is None:
-        return rows
+        return rows.filter(installations) if hidden else rows
     schedules = [str(pk) for pk in schedules_seen(person).values_list("pk", flat=True)]
     # All at once: each further filter would copy the statement that there is.
     return rows.filter(
         Fulfils(Event, _written(own)),
-        ~Q(subject_kind="installation", subject_id__in=_installations(own)),
+        installations,
         ~(Q(subject_kind="schedule") & ~Q(subject_id__in=schedules)),
     )
 
@@ -56,13 +61,6 @@ def _written(own: Own) -> Statement:
             *_unlisted(beside, Q(kind="package.uninstalled"), ("affected",)),
         )
     )
-
-
-def _installations(own: Own) -> list[str]:
-    """Those of packages that are kept."""
-    kept = (Q(package__in=things.values("name")) for things in kept_by(own)["package"])
-    rows = Installation.objects.filter(Q(*kept, _connector=Q.OR))
-    return [str(pk) for pk in rows.values_list("pk", flat=True)]
 
 
 def _about(kept: Kept) -> Iterator[Q]:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from audit.ledger import Entry, record
 from core.actors import Actor
 from execution.models import Schedule
+from execution.schedules.selectors import schedules_seen
+from security.accounts.belongings import lines
 from security.models import User
 
 
@@ -13,10 +15,11 @@ class Schedules:
 
     name = "schedules"
 
-    def names(self, person: User) -> Sequence[str]:
-        """Name and tool of each."""
-        rows = Schedule.objects.filter(responsible=person, enabled=True).order_by("name", "pk")
-        return [f"{row.name} ({row.tool})" for row in rows]
+    def names(self, person: User, by: User) -> Sequence[str]:
+        """Return the name and tool of each schedule."""
+        rows = Schedule.objects.filter(responsible=person, enabled=True)
+        seen = schedules_seen(by).filter(responsible=person, enabled=True).order_by("name", "pk")
+        return lines([f"{row.name} ({row.tool})" for row in seen], rows.count())
 
     def hand_over(self, person: User, to: User, actor: Actor) -> None:
         """All of them, also those that are switched off."""

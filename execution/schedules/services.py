@@ -6,12 +6,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.ledger import Entry, record
-from core.errors import InvalidRequest, ToolHubError
+from core.errors import InvalidRequest, NotFound, ToolHubError
 from execution.models import Schedule
 from execution.runs.checks import call_check
 from execution.runs.requests import CallRequest
 from execution.schedules.times import due_after, time_zone_check
-from registry.selectors import tools_named
+from registry.selectors import tool_missing, tools_named
 from security.models import Persona, User
 from security.permissions import actor_of, require
 from security.tokens import principal_of_persona
@@ -41,7 +41,8 @@ def schedule_create(
     The call has to be allowed and its arguments have to fit now; both are asked again each time.
     Raises Denied, and InvalidRequest with pointers to the fields.
     """
-    require(by, ADD, persona, *tools_named(tool))
+    require(by, ADD, persona)
+    exists = _is_found(by, tool)
     name, cron = name.strip(), " ".join(cron.split())
     if not 1 <= len(name) <= NAME_MAX:
         raise _field_error("name", f"Say what it is for, in at most {NAME_MAX} characters.")
@@ -62,6 +63,8 @@ def schedule_create(
         next_at=next_at,
         responsible=by,
     )
+    if not exists:
+        raise _field_error("tool", tool_missing(tool).message)
     _call_check(schedule)
     with transaction.atomic():
         schedule.save(force_insert=True)
@@ -86,6 +89,16 @@ def schedule_delete(*, by: User, schedule: Schedule) -> None:
         deleted, _ = Schedule.objects.filter(pk=schedule.pk).delete()
         if deleted:
             record(_entry("schedule.deleted", by, schedule))
+
+
+def _is_found(by: User, tool: str) -> bool:
+    """Return whether the tool exists for the person; a hidden one does not. Raises Denied."""
+    tools = tools_named(tool)
+    try:
+        require(by, ADD, *tools)
+    except NotFound:
+        return False
+    return bool(tools)
 
 
 def _call_check(schedule: Schedule) -> None:

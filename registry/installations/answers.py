@@ -27,6 +27,7 @@ def installation_view(one: Installation, *, brief: bool = False) -> dict[str, An
         "release": one.release_id,
         "asked_by": one.asked_by,
         "activation": _activation(one),
+        "team": one.team.name if one.team else None,
         "review_ends_at": one.review_ends_at.isoformat() if one.review_ends_at else None,
         "created_at": one.created_at.isoformat(),
         "finished_at": one.finished_at.isoformat() if one.finished_at else None,

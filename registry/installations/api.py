@@ -68,10 +68,12 @@ class Installations(APIView):
         body: Any = request.data
         if isinstance(body, bytes):
             source, content = Source(SourceType.UPLOAD, "package.zip"), body
+            team = request.query_params.get("team")
         else:
             body_check(_START, body)
             source, content = source_read(body["source"]), None
-        one = installation_start(by=caller(request), source=source, content=content)
+            team = (body["team"] or "") if "team" in body else None
+        one = installation_start(by=caller(request), source=source, content=content, team=team)
         response = Response(installation_view(one), status=202)
         response["Location"] = f"/api/v1/installations/{one.pk}"
         return response

@@ -46,8 +46,24 @@ class InstallForm(ConsoleForm):
         help_text=f"At most {ARCHIVE_BYTES_MAX // 1_048_576} MiB.",
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
     )
+    team = forms.ChoiceField(
+        label="Owner",
+        required=False,
+        help_text="Until the package is published, you and this team see the installation. "
+        "A new package then belongs to the team.",
+    )
 
     use_required_attribute = False
+
+    def __init__(self, *args: Any, teams: Sequence[str] = (), owner: str = "", **kwargs: Any) -> None:
+        """`teams` names the possible owners and `owner` the proposed one. Without teams nothing is asked."""
+        super().__init__(*args, **kwargs)
+        if teams:
+            names = [(name, f"Team {name}") for name in teams]
+            self.fields["team"].choices = [("", "No team: everyone who may install packages"), *names]  # type: ignore[attr-defined]
+            self.fields["team"].initial = owner
+        else:
+            del self.fields["team"]
 
     def full_clean(self) -> None:
         """Needs what the chosen type needs."""

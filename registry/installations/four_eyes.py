@@ -3,12 +3,17 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from django.db.models import Q
+
 from core.errors import Denied
 from registry.installations.models import Installation
+from registry.models import Package
 from security.acting import By
-from security.four_eyes import four_eyes_hold, others_with
+from security.four_eyes import SHOWN, four_eyes_hold
 from security.models import User
 from security.principals import PersonaPrincipal
+from security.sharing.people import people_with
+from security.sharing.reach import EVERYTHING
 
 INSTALL = "registry.add_release"
 Rule = Literal["other", "alone", "off", "operator", "refused"]
@@ -47,8 +52,17 @@ def eyes_of(by: By, one: Installation) -> Eyes:
         return Eyes("operator")
     if person != one.person_id:
         return Eyes("other")
-    others = others_with(INSTALL, person)
+    others = _reviewers(one, person)
     return Eyes("refused" if others else "alone", others)
+
+
+def _reviewers(one: Installation, person: int) -> tuple[str, ...]:
+    """Some other people, by name, who may publish it: of its team, and on the package where that exists."""
+    package = Package.objects.filter(name=one.package)
+    able = people_with(INSTALL, *package).exclude(pk=person)
+    if one.team_id:
+        able = able.filter(Q(groups=one.team_id) | Q(pk__in=people_with(EVERYTHING).values("pk")))
+    return tuple(able.order_by("username").distinct().values_list("username", flat=True)[:SHOWN])
 
 
 def eyes_check(by: By, one: Installation) -> Eyes:

@@ -1,5 +1,6 @@
 """Installations, what they have fetched and what they say."""
 
+from django.contrib.auth.models import Group
 from django.db import models
 from django.utils import timezone
 
@@ -37,7 +38,8 @@ class Installation(models.Model):
     finished_at}` for each step that was begun; `report` what people review; `choices` what they decided:
     `{activate, reviewed, names, by}`. Nothing secret stands in any of it: `location` is without the query of
     an address, which may be a signature; `sealed_location` has it, encrypted, until it was fetched. `person`
-    is who brought it, or who is responsible for the agent that did.
+    started it, or is responsible for the agent that did. `team` shares it until it is published, and then
+    owns the package if that is new (ownership.py).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -49,6 +51,7 @@ class Installation(models.Model):
     expected_digest = models.CharField(max_length=64, blank=True, default="")
     asked_by = CanonicalJSONField()
     person = models.ForeignKey(User, on_delete=models.SET_NULL, related_name="+", null=True)
+    team = models.ForeignKey(Group, on_delete=models.SET_NULL, related_name="+", null=True)
     status = models.CharField(max_length=20, choices=Status, default=Status.QUEUED)
     step = models.CharField(max_length=16, default=STEPS[0])
     steps = CanonicalJSONField(default=list)

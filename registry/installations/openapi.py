@@ -23,9 +23,16 @@ SOURCE: dict[str, Any] = {
     "required": ["type", "location"],
     "additionalProperties": False,
 }
+TEAM: dict[str, Any] = {
+    "type": ["string", "null"],
+    "maxLength": 64,
+    "description": "One of your teams. Until the package is published, you and this team see the "
+    "installation; a new package then belongs to the team. Default: your team, if you are in exactly one. "
+    "null: no team.",
+}
 START_BODY: dict[str, Any] = {
     "type": "object",
-    "properties": {"source": SOURCE},
+    "properties": {"source": SOURCE, "team": TEAM},
     "required": ["source"],
     "additionalProperties": False,
 }
@@ -76,6 +83,7 @@ ANSWER: dict[str, Any] = {
             "description": "At the review: whether the release is put in use without a choice, and why not.",
             "properties": {"proposed": {"type": "boolean"}, "reason": _TEXT},
         },
+        "team": {**_MAYBE, "description": "The team that it belongs to."},
         "review_ends_at": {**_MAYBE, "description": "When it is given up unless somebody decides before."},
         "created_at": {"type": "string", "format": "date-time"},
         "finished_at": _MAYBE,

@@ -35,6 +35,7 @@ def publish(job: Job) -> None:
                 seen=one.report.get("compared_with"),
             ),
             archive=archive,
+            team=one.team,
         )
         used = release.package.active
         job.say(f"{release} is installed.")

@@ -7,20 +7,19 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from core.errors import NotFound
-from registry.installations.four_eyes import INSTALL
 from registry.installations.models import OPEN, Installation, LogLine, Status
+from registry.installations.ownership import installations_seen
 from security.models import User
-from security.sharing.reach import about
 
 LINES_SHOWN = 400
 
 
 def installations_page(params: Mapping[str, str], by: User) -> QuerySet[Installation]:
-    """Installations of packages that the person may change, and of new ones, newest first, without report.
+    """Installations that the person may read, newest first, without report.
 
     Narrowed by the parameters, `since` being hours.
     """
-    rows = about(by, Installation.objects.defer("report", "lock"), INSTALL, package="package").order_by("-id")
+    rows = installations_seen(by).select_related("team").defer("report", "lock").order_by("-id")
     if params.get("status") == "open":
         rows = rows.filter(status__in=OPEN)
     elif params.get("status"):
@@ -37,9 +36,8 @@ def installations_page(params: Mapping[str, str], by: User) -> QuerySet[Installa
 
 
 def installation_seen(pk: str, by: User) -> Installation:
-    """Raises NotFound, also for one of a package that the person may not change."""
-    rows = Installation.objects.select_related("release__package").filter(pk=pk)
-    found = about(by, rows, INSTALL, package="package").first()
+    """Return an installation that the person may read. Raises NotFound."""
+    found = installations_seen(by).select_related("release__package", "team").filter(pk=pk).first()
     if found is None:
         raise NotFound("There is no such installation.")
     return found

@@ -17,6 +17,7 @@ from registry.installations.bells import ring_after_commit
 from registry.installations.cleaning import staged_remove
 from registry.installations.four_eyes import INSTALL, responsible
 from registry.installations.models import OPEN, STEPS, Installation, SourceType, Staged, Status
+from registry.installations.ownership import team_chosen
 from registry.installations.source_form import Source, source_check
 from registry.installations.sources.zip_address import address_sealed, address_shown, is_forgotten
 from registry.installations.steps import steps_stop
@@ -30,9 +31,11 @@ OPEN_MAX_OWN = 20
 
 
 def installation_start(
-    *, by: By, source: Source, content: bytes | None = None, queued: bool = True
+    *, by: By, source: Source, content: bytes | None = None, team: str | None = None, queued: bool = True
 ) -> Installation:
     """A new installation; `content` is the uploaded zip. Workers take it up unless `queued` is false.
+
+    `team` names the team that it belongs to (ownership.py: team_chosen).
 
     Raises Denied, InvalidRequest with pointers into the source, ToolHubError OVERLOADED.
     """
@@ -40,7 +43,7 @@ def installation_start(
     source_check(source)
     is_url = source.type == SourceType.URL
     location = address_shown(source.location) if is_url else source.location
-    person = responsible(by)
+    person, owner = responsible(by), team_chosen(by, team)
     if (content is None) != (source.type in {SourceType.GIT, SourceType.URL}):
         raise InvalidRequest("A zip comes with the types upload and folder, and with no other.")
     if content is not None and len(content) > ARCHIVE_BYTES_MAX:
@@ -56,10 +59,12 @@ def installation_start(
             expected_digest=source.digest,
             asked_by=asdict(actor),
             person_id=person,
+            team=owner,
         )
         if content is not None:
             Staged.objects.create(installation=one, content=content)
         data = {"type": source.type, "location": location, "ref": source.ref}
+        data |= {"team": owner.name} if owner else {}
         record(Entry("installation.started", actor, "installation", str(one.pk), data))
         if queued:
             ring_after_commit()

@@ -17,6 +17,7 @@ from core.questions import Question, QuestionView
 from registry.installations.approval import installation_approve
 from registry.installations.forms import InstallForm
 from registry.installations.models import Installation, Staged, Status
+from registry.installations.ownership import teams_to_choose
 from registry.installations.page import page_context, review_form
 from registry.installations.selectors import installation_seen, installations_page
 from registry.installations.services import (
@@ -25,6 +26,7 @@ from registry.installations.services import (
     installation_start,
 )
 from security.people import person_of
+from security.sharing.reach import known
 
 
 class InstallationsList(ListView[Installation]):
@@ -55,11 +57,11 @@ class InstallPage(ConsoleView):
         """The form; `?type=`, `?location=` and their like fill it in."""
         names = ("type", "location", "ref", "path", "digest")
         given = {name: request.GET[name] for name in names if name in request.GET}
-        return self.show({"form": InstallForm(initial=given)})
+        return self.show({"form": InstallForm(initial=given, **_owners(request))})
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Starts, or shows what is wrong."""
-        form = InstallForm(request.POST, request.FILES)
+        form = InstallForm(request.POST, request.FILES, **_owners(request))
         one = form.attempt(lambda: self._start(request, form))
         if one is None:
             return self.show({"form": form}, status=422)
@@ -67,7 +69,16 @@ class InstallPage(ConsoleView):
 
     def _start(self, request: HttpRequest, form: InstallForm) -> Installation:
         source, content = form.source()
-        return installation_start(by=person_of(request), source=source, content=content)
+        team = form.cleaned_data.get("team")
+        return installation_start(by=person_of(request), source=source, content=content, team=team)
+
+
+def _owners(request: HttpRequest) -> dict[str, Any]:
+    """The teams that the person may choose as the owner, and one of their own to propose."""
+    person = person_of(request)
+    teams = teams_to_choose(person)
+    own = [team.name for team in teams if team.pk in known(person).teams]
+    return {"teams": [team.name for team in teams], "owner": own[0] if own else ""}
 
 
 class InstallationPage(ConsoleView):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
 
 from audit.ledger import Entry, record
@@ -34,16 +35,18 @@ def draft_publish(
     draft: Draft,
     activation: Activation = always,
     archive: Archive | None = None,
+    team: Group | None = None,
 ) -> Release:
     """Publishes a draft; `archive` holds its files. A removed release with the same digest comes back.
 
-    `activation` decides whether it replaces the release in use. Raises ToolHubError ALREADY_REGISTERED for a
-    version that exists, with any build metadata, or a tool name that another package holds.
+    A new package belongs to `team`. `activation` decides whether it replaces the release in use. Raises
+    ToolHubError ALREADY_REGISTERED for a version that exists, with any build metadata, or a tool name that
+    another package holds.
     """
     name, version = draft.release.package.name, draft.release.version
     try:
         with transaction.atomic():
-            package = _package_write(draft.release.package)
+            package, owner = _package_write(draft.release.package, team)
             own_check(name, draft.release.runner)
             if archive is not None:
                 Archive.objects.bulk_create([archive], ignore_conflicts=True)
@@ -61,6 +64,7 @@ def draft_publish(
                 "activated": package.active_id == release.pk,
                 "reviewed": release.is_reviewed,
                 "origin": release.origin,
+                **owner,
             }
             record(Entry("release.published", by, "package", name, data))
     except IntegrityError as error:
@@ -107,13 +111,16 @@ def own_check(package: str, runner: str) -> None:
         )
 
 
-def _package_write(wanted: Package) -> Package:
-    """The package's row, locked: publishing into one package is done one after the other."""
-    Package.objects.get_or_create(name=wanted.name)
+def _package_write(wanted: Package, team: Group | None) -> tuple[Package, dict[str, str]]:
+    """The package's row, locked: publishing into one package is done one after the other.
+
+    Also the owner of a new one, as the ledger has it.
+    """
+    _, is_new = Package.objects.get_or_create(name=wanted.name, defaults={"team": team})
     package = Package.objects.select_for_update().get(name=wanted.name)
     package.title, package.description = wanted.title[:120], wanted.description
     package.save(update_fields=["title", "description"])
-    return package
+    return package, {"team": team.name} if team and is_new else {}
 
 
 def _written(draft: Draft, package: Package) -> tuple[Release, list[str]]:

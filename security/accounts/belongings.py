@@ -7,7 +7,10 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from security.lineage import tokens_end
 from security.models import Token, User
+from security.sharing.reach import about
 from security.tokens import token_valid
+
+SEE_PERSONA = "security.view_persona"
 
 
 class Belonging(Protocol):
@@ -15,8 +18,8 @@ class Belonging(Protocol):
 
     name: str
 
-    def names(self, person: User) -> Sequence[str]:
-        """What there is, as people know it."""
+    def names(self, person: User, by: User) -> Sequence[str]:
+        """Return a line for each thing that `by` may see, and a last line that counts the others."""
         ...
 
     def hand_over(self, person: User, to: User, actor: Actor) -> None:
@@ -33,12 +36,12 @@ class Tokens:
 
     name = "tokens"
 
-    def names(self, person: User) -> Sequence[str]:
-        """Persona, use and beginning of each."""
-        rows = (
-            token_valid().filter(responsible=person).select_related("persona").order_by("persona__name", "pk")
-        )
-        return [f"{row.persona.name}: {row.name} ({row.prefix}…)" for row in rows]
+    def names(self, person: User, by: User) -> Sequence[str]:
+        """Return the persona, name and prefix of each token."""
+        rows = token_valid().filter(responsible=person)
+        seen = about(by, rows, SEE_PERSONA, persona="persona").select_related("persona")
+        seen = seen.order_by("persona__name", "pk")
+        return lines([f"{row.persona.name}: {row.name} ({row.prefix}…)" for row in seen], rows.count())
 
     def hand_over(self, person: User, to: User, actor: Actor) -> None:
         """Their text stays as it is; another person answers for it."""
@@ -60,7 +63,13 @@ def belonging_register(belonging: Belonging) -> None:
     BELONGINGS.append(belonging)
 
 
-def belongings_of(person: User) -> dict[str, list[str]]:
-    """What the person answers for, by kind; only kinds of which there is something."""
-    found = {one.name: list(one.names(person)) for one in BELONGINGS}
+def lines(seen: Sequence[str], count: int) -> list[str]:
+    """Return the lines, and one that counts those hidden from the reader."""
+    hidden = count - len(seen)
+    return [*seen, f"{hidden} hidden from you"] if hidden else list(seen)
+
+
+def belongings_of(person: User, by: User) -> dict[str, list[str]]:
+    """Return what the person answers for by kind, as `by` may see it; kinds without anything are left out."""
+    found = {one.name: list(one.names(person, by)) for one in BELONGINGS}
     return {name: names for name, names in found.items() if names}

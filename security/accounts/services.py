@@ -89,7 +89,7 @@ def _roles_write(actor: Actor, person: User, roles: Sequence[str]) -> None:
 
 
 def person_leave(*, by: User, person: User, successor: User | None) -> dict[str, list[str]]:
-    """Ends a person's access at once. What they answer for goes to a successor, or is stopped; returns it.
+    """End a person's access at once. Hand over or stop what they answer for; return it as `by` may see it.
 
     Raises Denied, Conflict for the last who may change people, InvalidRequest for a successor who has left.
     """
@@ -102,7 +102,7 @@ def person_leave(*, by: User, person: User, successor: User | None) -> dict[str,
         if not row.is_active:
             raise Conflict(f"{row.get_username()} has left already.")
         _last_check(row)
-        theirs = belongings_of(row)
+        theirs = belongings_of(row, by)
         for one in BELONGINGS:
             if successor is not None:
                 one.hand_over(row, successor, actor_of(by))
@@ -110,7 +110,8 @@ def person_leave(*, by: User, person: User, successor: User | None) -> dict[str,
                 one.stop(row, actor_of(by))
         User.objects.filter(pk=row.pk).update(is_active=False)
         to = successor.get_username() if successor else None
-        record(_entry("person.left", by, row, handed_to=to, **theirs))
+        # Each token and schedule has an event of its own, which only those read who may see its persona.
+        record(_entry("person.left", by, row, handed_to=to))
     return theirs
 
 

@@ -116,7 +116,7 @@ class PersonPage(ConsoleView):
             "roles": roles,
             "teams": [group for group in groups if group.name not in NAMES],
             "given": given_to_person(person, person_of(self.request)),
-            "belongings": belongings_of(person),
+            "belongings": belongings_of(person, person_of(self.request)),
             "second_factor": has_second_factor(person),
             "linked": person.identities.exists(),
             "mailed": invitation_news(person),
@@ -200,7 +200,8 @@ class PersonLeave(ConsoleView):
         return redirect("person", name=name)
 
     def _show(self, person: User, form: LeaveForm, status: int = 200) -> HttpResponse:
-        context = {"person": person, "form": form, "belongings": belongings_of(person)}
+        by = person_of(self.request)
+        context = {"person": person, "form": form, "belongings": belongings_of(person, by)}
         return self.show(context, status=status)
 
 

@@ -1,6 +1,6 @@
 """A hub in which everything belongs to somebody, the people and agents who ask for it, and all its routes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,6 +90,8 @@ class Route:
     pattern: str
     parameters: tuple[str, ...]
     methods: tuple[str, ...]
+    # The class that answers, where it is one.
+    view: Any = None
 
 
 def routes() -> Iterator[Route]:
@@ -107,7 +109,7 @@ def _routes(at: URLResolver, prefix: str, above: tuple[str, ...]) -> Iterator[Ro
         assert isinstance(one, URLPattern)
         view = getattr(one.callback, "view_class", None) or getattr(one.callback, "cls", None)
         methods = tuple(method for method in METHODS if view is None or hasattr(view, method))
-        yield Route(one.name or pattern, pattern, parameters, methods if view else ("get", "post"))
+        yield Route(one.name or pattern, pattern, parameters, methods if view else ("get", "post"), view)
 
 
 @dataclass
@@ -128,13 +130,14 @@ class World:
             Collection.objects.update(team=self.team)
             Persona.objects.exclude(name="outsider").update(team=self.team)
 
-    def address(self, route: Route) -> str:
-        """The route's address of an object that is there."""
+    def address(self, route: Route, values: Mapping[str, Any] | None = None) -> str:
+        """The route's address of an object that is there, or of one with these values for its parameters."""
         path = route.pattern
         if "(?P<" in path:
             return "/api/v1/nowhere"
         for name in route.parameters:
-            path = path.replace(f"<{name}>", str(self._value(route, name)))
+            value = str((values or {}).get(name) or self.value(route, name))
+            path = path.replace(f"<{name}>", value)
             for form in (
                 f"<str:{name}>",
                 f"<slug:{name}>",
@@ -142,7 +145,7 @@ class World:
                 f"<uuid:{name}>",
                 f"<path:{name}>",
             ):
-                path = path.replace(form, str(self._value(route, name)))
+                path = path.replace(form, value)
         return f"/{path}" + (OWN_SESSION if route.pattern.startswith("api/v1/memory") else "")
 
     def client(self, role: str) -> Client:
@@ -156,8 +159,8 @@ class World:
         """What fits the route, so that it is not refused for its form; most take an empty one."""
         return BODIES.get(route.name, {})
 
-    def _value(self, route: Route, parameter: str) -> Any:
-        """By route and parameter, by the longest beginning of the route that is known, or by parameter."""
+    def value(self, route: Route, parameter: str) -> Any:
+        """What the parameter is of an object that is there: by route and parameter, by the longest beginning of the route that is known, or by parameter."""
         keys = [key for key in self.values if route.pattern.startswith(key)]
         for key in sorted(keys, key=len, reverse=True):
             if parameter in self.values[key]:

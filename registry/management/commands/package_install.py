@@ -42,6 +42,7 @@ class Command(BaseCommand):
         parser.add_argument("--ref", default="", help="Branch, tag or commit of the repository.")
         parser.add_argument("--path", default="", help="Folder of the package in the repository.")
         parser.add_argument("--digest", default="", help="SHA-256 of the zip at an address.")
+        parser.add_argument("--team", help="The team that a new package belongs to.")
         parser.add_argument("--yes", action="store_true", help="Publish without asking.")
         parser.add_argument(
             "--reviewed", action="store_true", help="You read the code: it may run at level process."
@@ -57,7 +58,9 @@ class Command(BaseCommand):
         operator = system_actor(getpass.getuser()[:80])
         source, content = self._source(options)
         try:
-            one = installation_start(by=operator, source=source, content=content, queued=False)
+            one = installation_start(
+                by=operator, source=source, content=content, team=options["team"], queued=False
+            )
             one = self._go_on(one)
             if one.status == Status.AWAITING_REVIEW:
                 self.stdout.write(review_text(one))
