@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
-from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -20,6 +19,7 @@ from security.sandbox.levels import Level
 from security.sandbox.probes import level_choose, probe
 from security.sandbox.run import sandbox_run
 from toolhub_sdk.checks.node import LOCK, PACKAGE, UnfitLock, node_lock_named, node_packages
+from toolhub_sdk.normal_form import url_split
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 BYTES_MAX = 1024 * MIB
@@ -118,7 +118,7 @@ def _registry(cancelled: Event) -> str:
 
 def _place(registry: str) -> str:
     """`host:port` of an address. Raises ToolHubError."""
-    parts = urlsplit(registry)
+    parts = url_split(registry)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ToolHubError(
             "The address of the registry of Node packages is none of http or https.",

@@ -1,7 +1,6 @@
 """A package's files as a value: path → bytes, every path checked by hand."""
 
 import hashlib
-import unicodedata
 from collections.abc import Mapping
 
 from core.errors import InvalidRequest
@@ -16,6 +15,7 @@ from toolhub_sdk.checks.contents import (
     path_fault,
     path_unfit,
 )
+from toolhub_sdk.normal_form import normalised
 
 __all__ = [
     "BYTES_MAX",
@@ -44,7 +44,7 @@ def path_check(path: str) -> str:
     why = path_fault(path)
     if why:
         raise path_refuse(path, why)
-    return unicodedata.normalize("NFC", path)
+    return normalised("NFC", path)
 
 
 def contents_check(contents: Contents) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from toolhub_sdk.normal_form import MARKS_MAX, has_long_run
+
 MANIFEST = "toolhub.json"
 FILES_MAX = 5_000
 BYTES_MAX = 64 * 1024 * 1024
@@ -52,6 +54,8 @@ def path_fault(path: str) -> str | None:
             return "has an empty, `.` or `..` part"
         if any(unicodedata.category(char) in _UNSEEN for char in part):
             return "has an invisible or control character"
+        if has_long_run(part):
+            return f"has more than {MARKS_MAX} combining marks in a row"
         if part.endswith((" ", ".")) or part.split(".")[0].lower() in _DEVICES:
             return "is not a file's name everywhere"
     return None

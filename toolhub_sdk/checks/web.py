@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from toolhub_sdk.checks.problem import Problem, pointer
+from toolhub_sdk.normal_form import url_split
 from toolhub_sdk.package import CONTRACT
 from toolhub_sdk.web import IN_PATH, IN_TEMPLATE, named_arguments
 
@@ -56,7 +56,7 @@ def web_problems(manifest: Mapping[str, Any], definition: Mapping[str, Any], at:
 
 def _address_problems(entry: str, contract: Mapping[str, Any], here: str) -> Iterator[Problem]:
     try:
-        parts = urlsplit(entry)
+        parts = url_split(entry)
         host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
     except ValueError:
         yield Problem("/runtime/entry", "This is no address.", "Write https://api.example.org/v1.")

@@ -5,7 +5,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
+
+from toolhub_sdk.normal_form import url_split
 
 _TYPES: Mapping[str, str] = {
     "string": "a text",
@@ -87,7 +88,10 @@ def form_remedy(pattern: str, value: Any, description: str) -> str:
 def _forms(value: str) -> Iterator[str]:
     """What may have been meant by a text: a version, a host, a pointer, a name."""
     text = value.strip()
-    host = urlsplit(text).netloc if "://" in text else text
+    try:
+        host = url_split(text).netloc if "://" in text else text
+    except ValueError:
+        host = text
     yield text
     yield text.lstrip("/")
     yield f"/{text}"

@@ -2,11 +2,11 @@
 
 import functools
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from toolhub_sdk.lint.invisible import INVISIBLE
 from toolhub_sdk.lint.texts import visible
+from toolhub_sdk.normal_form import normalised
 
 CHARACTERS_MAX = 20_000
 OFTEN = 64
@@ -146,7 +146,7 @@ def _found_in(text: str) -> tuple[str, ...]:
 
 
 def _findings(text: str) -> Iterator[str]:
-    plain = unicodedata.normalize("NFKC", INVISIBLE.sub("", text[:CHARACTERS_MAX]))
+    plain = normalised("NFKC", INVISIBLE.sub("", text[:CHARACTERS_MAX]))
     plain = _SPACE.sub(" ", plain)
     seen = set()
     for what, pattern in _COMPILED:

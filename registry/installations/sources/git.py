@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -28,6 +27,7 @@ from registry.installations.sources.git_credentials import credentials_read
 from registry.installations.sources.git_keys import identity_of
 from registry.installations.sources.source import Fetched
 from registry.scratch import scratch
+from toolhub_sdk.normal_form import url_split
 
 FETCHING = "fetching"
 FETCH_S = 180.0
@@ -209,7 +209,7 @@ def _credentials(git: _Git) -> None:
 
 
 def _is_for(line: str, address: GitAddress) -> bool:
-    parts = urlsplit(line)
+    parts = url_split(line)
     port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
     return (parts.scheme, parts.hostname, port) == (address.scheme, address.host, address.port)
 

@@ -1,11 +1,10 @@
 """What attacks look like in an address."""
 
 import ipaddress
-import unicodedata
-from urllib.parse import urlsplit
 
 from security.content.families import Family, Scanner
 from security.content.signs.templates import TEMPLATES
+from toolhub_sdk.normal_form import normalised, url_split
 
 _PUBLIC = "Give an https address of a public host that the tool is meant for."
 INSIDE = Family(
@@ -134,7 +133,7 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 def is_inside(url: str) -> bool:
     """Whether the host is an inner address (but for loopback at a port for pages), odd, or after an `@`."""
     try:
-        parts = urlsplit(url.strip().replace("\\", "/"))
+        parts = url_split(url.strip().replace("\\", "/"))
         host, port = (parts.hostname or "").rstrip("."), parts.port
     except ValueError:
         return url.strip().lower().startswith("http")
@@ -154,7 +153,7 @@ def is_inside(url: str) -> bool:
 
 def _is_odd(host: str) -> bool:
     """Numbers that are decimal, octal or hexadecimal, too few for an address, or signs that only look like it."""
-    if not host.isascii() and unicodedata.normalize("NFKC", host) != host:
+    if not host.isascii() and normalised("NFKC", host) != host:
         return True
     numbers = host.split(".")
     if not all(part.isdigit() or part.startswith("0x") for part in numbers):
