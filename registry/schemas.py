@@ -20,11 +20,13 @@ __all__ = [
     "pointer",
     "problems_of",
     "problems_of_part",
+    "size_problems_of",
     "validator_build",
 ]
 
 ERRORS_SHOWN = 20
 TOO_LARGE = "This does not fit the schema; it is too large to say where."
+_SIZE_KEYWORDS = frozenset({"maxLength", "maxItems", "maxProperties"})
 # What these say of an object holds whatever the values of its members are.
 _MEMBER_KEYWORDS = frozenset({"required", "additionalProperties", "minProperties", "maxProperties"})
 
@@ -59,6 +61,17 @@ def problems_of(validator: Validator, value: Any) -> list[dict[str, str]]:
         {"pointer": pointer(error.instance_path), "message": error.message[:300]}
         for error in errors[:ERRORS_SHOWN]
     ]
+
+
+def size_problems_of(validator: Validator, value: Any) -> list[dict[str, str]]:
+    """As `problems_of`, only for texts, lists and objects that are too large."""
+    if validator.is_valid(value):
+        return []
+    return [
+        {"pointer": pointer(error.instance_path), "message": error.message[:300]}
+        for error in validator.errors(value) or ()
+        if error.kind.name in _SIZE_KEYWORDS
+    ][:ERRORS_SHOWN]
 
 
 def problems_of_part(

@@ -191,10 +191,12 @@ def call_decide(
     at: datetime | None = None,
     approved: str = "",
     session: str = "",
+    fits: bool = True,
 ) -> Decision:
     """The decision on a call of the tool by this principal; expiries are judged at `at`, else now.
 
-    Conditions of grants are judged by `arguments`; without them they count as met.
+    Conditions of grants are judged by `arguments`; without them they count as met. Arguments that do not
+    fit the tool's schema (`fits` is false) are not searched for attacks.
 
     `approved` names who approved this very call; `session` is the one that the call is in.
 
@@ -219,7 +221,7 @@ def call_decide(
             arguments=arguments,
             policy=found.policy,
             standing=principal.standing,
-            content=found.content(arguments),
+            content=found.content(arguments if fits else None),
             asks=found.asks,
             approved=approved,
             session=session,

@@ -36,7 +36,7 @@ def _icon_body(name: str) -> str:
     if not ICON_NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no icon's name.")
     source = (settings.ROOT / "static" / "vendor" / "icons" / f"{name}.svg").read_text(encoding="utf-8")
-    paths = re.findall(r"<(?:path|circle|rect|line)[^>]*/>", source)
+    paths = re.findall(r"<(?:path|circle|rect|line)[^<>]*/>", source)
     return "".join(path for path in paths if 'd="M0 0h24v24H0z"' not in path)
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from core.errors import InvalidRequest, ToolHubError
-from execution.runs.checks import call_allow, call_check, denied
+from execution.runs.checks import arguments_judged, call_allow, call_check, denied
 from execution.runs.requests import CallRequest, bounds_of
 from registry.selectors import call_decide, tool_missing, tool_resolve
 from security.acting import PERSONAS, reading
@@ -105,8 +105,9 @@ def call_simulate(
     principal = dataclasses.replace(principal_supposed(persona), responsible_id=responsible_id)
     resolved = tool_resolve(name, persona.pk, request.version)
     found = dataclasses.replace(resolved, policy=policy_told(resolved.policy, persona.pk))
-    arguments = request.arguments if known else None
-    decision = call_decide(principal, found, arguments=arguments, session=request.session)
+    judged, problems = arguments_judged(found, request) if known else (request, [])
+    arguments = judged.arguments if known else None
+    decision = call_decide(principal, found, arguments=arguments, session=request.session, fits=not problems)
     refusal, warnings = None, tuple(decision.warnings)
     try:
         if known:

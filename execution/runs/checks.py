@@ -17,7 +17,7 @@ from execution.runs.sanitise import cleaned_words, sanitised
 from registry.config.selectors import settings_check
 from registry.models import ToolVersion
 from registry.rules.judge import Rule, rule_values, rules_broken, rules_of
-from registry.schemas import input_validator, problems_of, problems_of_part
+from registry.schemas import input_validator, problems_of, problems_of_part, size_problems_of
 from registry.selectors import ResolvedTool, call_decide, tool_missing, tool_resolve
 from security.decisions import Check, Decision
 from security.facts import LimitFact
@@ -64,13 +64,14 @@ def call_check(
     # Where some are not known yet, conditions are judged when they are.
     if found is None or request.version:
         found = _resolve(principal, name, request, refuse)
-    request = sanitised(found, request)
+    request, problems = arguments_judged(found, request, open_arguments)
     known = None if open_arguments or request.hook else request.arguments
-    decision = _decide(principal, found, known, request, refuse)
+    # A call that is denied and does not fit is denied: the schema is for callers that may call.
+    decision = _decide(principal, found, known, request, refuse, fits=not problems)
     version = found.version
     try:
-        if not request.hook:
-            _arguments_check(version, request, open_arguments)
+        if problems:
+            raise _unfit(version, problems)
         if not (open_arguments or request.hook):
             _values_check(found, principal, request)
         bounds = bounds_of(version, request, principal.standing)
@@ -111,9 +112,11 @@ def _decide(
     arguments: Mapping[str, Any] | None,
     request: CallRequest,
     refuse: Refuse,
+    *,
+    fits: bool = True,
 ) -> Decision:
     """The decision on a call that is allowed; raises for one that is not."""
-    decision = call_decide(principal, found, arguments=arguments, session=request.session)
+    decision = call_decide(principal, found, arguments=arguments, session=request.session, fits=fits)
     failed = decision.failure
     if failed is None:
         return decision
@@ -161,20 +164,31 @@ def limit_denied(
     return ToolHubError("A limit is used up.", code="RATE_LIMIT", retry_after=1)
 
 
-def _arguments_check(version: ToolVersion, request: CallRequest, open_arguments: Collection[str]) -> None:
-    validator = input_validator(version.digest, version.definition)
-    problems = (
-        problems_of_part(validator, request.arguments, open_arguments)
-        if open_arguments
-        else problems_of(validator, request.arguments)
+def arguments_judged(
+    found: ResolvedTool, request: CallRequest, open_arguments: Collection[str] = ()
+) -> tuple[CallRequest, list[dict[str, str]]]:
+    """The request with sanitised arguments, where the tool wants that, and what does not fit its schema.
+
+    The schema's sizes hold for the arguments as they were sent, too: what is too large is not sanitised.
+    """
+    if request.hook:
+        return sanitised(found, request), []
+    validator = input_validator(found.version.digest, found.version.definition)
+    if found.sanitises and (problems := size_problems_of(validator, request.arguments)):
+        return request, problems
+    request = sanitised(found, request)
+    if open_arguments:
+        return request, problems_of_part(validator, request.arguments, open_arguments)
+    return request, problems_of(validator, request.arguments)
+
+
+def _unfit(version: ToolVersion, problems: Sequence[Mapping[str, str]]) -> ToolHubError:
+    errors = [{"pointer": f"/arguments{p['pointer']}", "message": p["message"]} for p in problems]
+    return ToolHubError(
+        f"The arguments do not fit {version.tool.name}: {problems[0]['message']}",
+        code="INVALID_ARGUMENTS",
+        errors=errors,
     )
-    if problems:
-        errors = [{"pointer": f"/arguments{p['pointer']}", "message": p["message"]} for p in problems]
-        raise ToolHubError(
-            f"The arguments do not fit {version.tool.name}: {problems[0]['message']}",
-            code="INVALID_ARGUMENTS",
-            errors=errors,
-        )
 
 
 def _values_check(found: ResolvedTool, principal: PersonaPrincipal, request: CallRequest) -> None:

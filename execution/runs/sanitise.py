@@ -1,12 +1,13 @@
-"""Sanitising: what a tool that wants it gets of its arguments, before anything judges them.
+"""Sanitising: the arguments of tools that want it are cleaned before conditions and the schema judge them.
 
-Texts become NFC, lose control characters (not tab and line ends) and those that turn the writing's direction,
-and paths (fields of kind `path`) are resolved by their parts. The run keeps both forms.
+Texts become NFC. They lose control characters (not tab and line ends), characters that turn the direction of
+writing, and combining marks beyond 30 in a row. Paths (fields of kind `path`) are resolved. A run keeps both
+forms. The schema's sizes are checked first (execution/runs/checks.py).
 """
 
 import dataclasses
 import posixpath
-import unicodedata
+import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -14,10 +15,11 @@ from execution.runs.requests import CallRequest
 from registry.schemas import pointer
 from registry.selectors import ResolvedTool
 from security.content.kinds import EACH
+from toolhub_sdk.normal_form import normalised
 
-_KEPT = "\t\n\r"
-# UAX #9: embeddings, overrides, isolates and marks.
-_TURNING = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+# Control characters, and those of UAX #9: embeddings, overrides, isolates and marks.
+_DROPPED = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_PIECE = 65_536
 SHOWN = 5
 
 
@@ -43,8 +45,9 @@ def cleaned_words(request: CallRequest) -> tuple[str, ...]:
 
 def clean_text(text: str, *, is_path: bool = False) -> str:
     """One text, sanitised."""
-    text = unicodedata.normalize("NFC", text)
-    text = "".join(c for c in text if c in _KEPT or (unicodedata.category(c) != "Cc" and c not in _TURNING))
+    pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
+    # First: characters that it separated may combine.
+    text = normalised("NFC", "".join(_DROPPED.sub("", piece) for piece in pieces))
     if is_path and text:
         text = posixpath.normpath(text)
         # POSIX leaves the meaning of two slashes at the front open.

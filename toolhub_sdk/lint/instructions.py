@@ -18,6 +18,7 @@ _SECRETS = (
     r"|previous (?:messages|tool results?)|~/\.\w+|\.env\b|id_rsa|\.ssh\b|/etc/(?:passwd|shadow)|mcp\.json"
     r"|\.aws)"
 )
+# Of a text in which white space is one space: repeated ones would be tried again and again.
 _RULES: tuple[tuple[str, str], ...] = (
     (
         "tells the model to drop what it was told",
@@ -29,7 +30,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ),
     (
         "tells the model to keep something from people",
-        r"\b(?:do not|don't|dont|never|must not|should not|shouldn't|avoid|without)\s+(?:ever )?(?:tell"
+        r"\b(?:do not|don't|dont|never|must not|should not|shouldn't|avoid|without) (?:ever )?(?:tell"
         r"|inform|mention|reveal|show|notify|alert|disclose|report|explain|telling|informing|mentioning|revealing"
         r"|notifying|alerting|disclosing|letting)\b.{0,60}?\b(?:to )?" + _ANYONE + r"\b",
     ),
@@ -40,8 +41,8 @@ _RULES: tuple[tuple[str, str], ...] = (
     (
         "speaks to the model in the voice of its system",
         (
-            r"<\s*/?\s*(?:important|system|instructions?|secret|assistant|admin|hidden|critical)\s*>|\[/?INST\]"
-            r"|<\|\w+\|>|<<\s*SYS\s*>>|(?:^|[.!?>] )(?:system|assistant)\s*:\s|<!--"
+            r"< ?/? ?(?:important|system|instructions?|secret|assistant|admin|hidden|critical) ?>|\[/?INST\]"
+            r"|<\|\w+\|>|<< ?SYS ?>>|(?:^|[.!?>] )(?:system|assistant) ?:\s|<!--"
         ),
     ),
     (
@@ -54,23 +55,23 @@ _RULES: tuple[tuple[str, str], ...] = (
     (
         "puts itself before other tools",
         (
-            r"\b(?:before|prior to|instead of|rather than)\s+(?:using|calling|invoking|running)\s+(?:any|all"
+            r"\b(?:before|prior to|instead of|rather than) (?:using|calling|invoking|running) (?:any|all"
             r"|every|each|other|another)\b.{0,20}\btools?\b"
         ),
     ),
     (
         "puts itself before other tools",
         (
-            r"\b(?:must|always|should always|shall)\s+(?:first\s+)?(?:call|use|invoke|run)\s+this"
-            r"\s+(?:tool|function)\s+(?:first|instead|whenever|for every|for all|on every"
-            r"|(?:before|prior to)(?=\W*$|[.;,]|\s+(?:\w+ing\s+)?(?:any|every|each|all|other|another)))\b"
+            r"\b(?:must|always|should always|shall) (?:first )?(?:call|use|invoke|run) this"
+            r" (?:tool|function) (?:first|instead|whenever|for every|for all|on every"
+            r"|(?:before|prior to)(?=\W*$|[.;,]| (?:\w+ing )?(?:any|every|each|all|other|another)))\b"
         ),
     ),
     (
         "changes how another tool is used",
         (
-            r"\bwhen(?:ever)?\s+(?:you\s+)?(?:use|using|call|calling|invoke|invoking)\s+(?:the\s+)?[`'\"]?"
-            r"(?!this\b|it\b)[\w-]+[`'\"]?(?:\s+(?:tool|function))?,?\s+(?:you\s+)?(?:must|always|never|also)\b"
+            r"\bwhen(?:ever)? (?:you )?(?:use|using|call|calling|invoke|invoking) (?:the )?[`'\"]?"
+            r"(?!this\b|it\b)[\w-]+[`'\"]?(?: (?:tool|function))?,? (?:you )?(?:must|always|never|also)\b"
         ),
     ),
     (
@@ -83,7 +84,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     (
         "puts itself before other tools",
         (
-            r"\b(?:never|do not|don't)\s+(?:call|use|invoke)\s+(?:any other|other|another|the (?:built-in"
+            r"\b(?:never|do not|don't) (?:call|use|invoke) (?:any other|other|another|the (?:built-in"
             r"|official|original|standard))\b.{0,20}\btools?\b"
         ),
     ),
@@ -112,8 +113,8 @@ _RULES: tuple[tuple[str, str], ...] = (
     (
         "says that consent is not needed",
         (
-            r"\b(?:without|no need (?:to|for)|do not|don't|never|skip)\s+(?:asking|ask|request\w*|wait\w*"
-            r"|seek\w*)?\s*(?:for )?(?:the |any )?(?:user'?s? )?(?:confirm\w+|permission|consent|approval)\b"
+            r"\b(?:without|no need (?:to|for)|do not|don't|never|skip) (?:asking|ask|request\w*|wait\w*"
+            r"|seek\w*)? ?(?:for )?(?:the |any )?(?:user'?s? )?(?:confirm\w+|permission|consent|approval)\b"
         ),
     ),
     (
@@ -123,7 +124,7 @@ _RULES: tuple[tuple[str, str], ...] = (
             r"|given permission)\b"
         ),
     ),
-    ("carries an image that could take data out", r"!\[[^\]]{0,200}\]\(\s*https?://[^)\s]{0,500}[?{=]"),
+    ("carries an image that could take data out", r"!\[[^\]]{0,200}\]\( ?https?://[^)\s]{0,500}[?{=]"),
     ("carries a long encoded text", r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{240,}={0,2}(?![A-Za-z0-9+/=])"),
 )
 _COMPILED = tuple((what, re.compile(pattern, re.IGNORECASE)) for what, pattern in _RULES)
@@ -147,7 +148,7 @@ def _found_in(text: str) -> tuple[str, ...]:
 
 def _findings(text: str) -> Iterator[str]:
     plain = normalised("NFKC", INVISIBLE.sub("", text[:CHARACTERS_MAX]))
-    plain = _SPACE.sub(" ", plain)
+    plain = _SPACE.sub(" ", plain)[:CHARACTERS_MAX]
     seen = set()
     for what, pattern in _COMPILED:
         found = pattern.search(plain)

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 # Words of one alternative each: nothing to go back for.
 _WORD = re.compile(r"\w+")
@@ -20,6 +20,7 @@ _CHANGING = (
 )
 _BEGINS, _CLAUSES, _CHANGES = (frozenset(words.split()) for words in (_STATEMENTS, _JOINED, _CHANGING))
 Token = tuple[str, str]
+TAG_MAX = 32
 
 
 def is_broken(text: str) -> bool:
@@ -39,6 +40,7 @@ def is_broken(text: str) -> bool:
 def _tokens(text: str) -> Iterator[Token]:
     """Kinds: word, number, string, mark, comment (with its text), and open for what never ends."""
     at, size = 0, len(text)
+    tags = _last_tags(text)
     while at < size:
         char = text[at]
         if char.isspace():
@@ -56,7 +58,7 @@ def _tokens(text: str) -> Iterator[Token]:
             end = text.find(char, at + 1)
             yield ("open", "") if end < 0 else ("string" if char == "'" else "name", char)
             at = size if end < 0 else end + 1
-        elif char == "$" and (end := _dollar(text, at)):
+        elif char == "$" and (end := _dollar(text, at, tags)):
             yield "string", "$"
             at = end
         elif found := _WORD.match(text, at):
@@ -73,14 +75,20 @@ def _cuts_off(comment: str) -> bool:
     return comment.lstrip("-#")[:1] in {"'", '"', ")"}
 
 
-def _dollar(text: str, at: int) -> int:
+def _last_tags(text: str) -> dict[str, int]:
+    """Where each `$tag$` stands last: a search for one that never comes again would read the rest each time."""
+    signs = [at for at, char in enumerate(text) if char == "$"] if "$" in text else []
+    pairs = itertools.pairwise(signs)
+    return {text[at : close + 1]: at for at, close in pairs if close - at <= TAG_MAX}
+
+
+def _dollar(text: str, at: int, tags: Mapping[str, int]) -> int:
     """The end of a `$tag$ … $tag$`, or 0."""
-    close = text.find("$", at + 1)
-    tag = text[at : close + 1] if 0 < close - at <= 32 else ""
-    if not tag or not (tag == "$$" or tag[1:-1].isidentifier()):
+    close = text.find("$", at + 1, at + TAG_MAX + 1)
+    tag = text[at : close + 1] if close > 0 else ""
+    if not tag or not (tag == "$$" or tag[1:-1].isidentifier()) or tags[tag] <= close:
         return 0
-    end = text.find(tag, close + 1)
-    return end + len(tag) if end > 0 else 0
+    return text.find(tag, close + 1) + len(tag)
 
 
 def _is_value_with_more(words: list[Token]) -> bool:
