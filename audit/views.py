@@ -41,6 +41,7 @@ KINDS = (
     "restriction.lifted",
     "run.accepted",
     "run.cancel_asked",
+    "runs.cancel_asked",
     "run.outcome",
     "run.refused",
     "run.refused.repeated",

@@ -6,6 +6,8 @@ from typing import Any
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import close_old_connections
 
+from core.lanes import LANE, lane_of
+
 START, END = "/api/v1/tools/", "/execute"
 
 
@@ -18,6 +20,7 @@ class Handler(WSGIHandler):
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
         """The answer's parts."""
+        LANE.set(lane_of(environ.get("PATH_INFO", "")))
         if not _is_call(environ):
             return super().__call__(environ, start_response)
         request = self.request_class(environ)

@@ -15,7 +15,7 @@ from execution.callbacks.views import RunRedeliver
 from execution.decisions.views import Simulator, SimulatorOptions, ToolCallers
 from execution.memory.views import SessionDetail, SessionEnd, SessionsList
 from execution.preconditions.views import ResourceRemove, Resources, ResourceSwitch
-from execution.runs.views import RunCancel, RunDetail, RunsCancel, RunsList
+from execution.runs.views import RunCancel, RunDetail, RunsCancel, RunsCancelAll, RunsList
 from execution.runs.views_again import RunReplay, RunResolve, RunRetry
 from execution.schedules.views import (
     ScheduleDelete,
@@ -37,6 +37,7 @@ urlpatterns = [
     path("approvals/<uuid:pk>/delegate/", ApprovalDelegate.as_view(), name="approval_delegate"),
     path("runs/", RunsList.as_view(), name="runs"),
     path("runs/cancel/", RunsCancel.as_view(), name="runs_cancel"),
+    path("runs/cancel/all/", RunsCancelAll.as_view(), name="runs_cancel_all"),
     path("runs/<uuid:run_id>/", RunDetail.as_view(), name="run"),
     path("runs/<uuid:run_id>/artefacts/<str:name>", RunArtefact.as_view(), name="run_artefact"),
     path("runs/<uuid:run_id>/cancel/", RunCancel.as_view(), name="run_cancel"),

@@ -21,6 +21,7 @@ from execution.operations.capabilities import Capabilities
 from execution.retry.api import RetryPolicies
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
 from execution.runs.api_again import RunCleanup, RunReplay, RunRetry
+from execution.runs.api_bulk import RunsCancel
 from execution.runs.api_resolve import RunResolve, RunsUnresolved
 from registry.api import ToolDetail, ToolList
 from registry.api_versions import ToolVersions
@@ -129,6 +130,7 @@ urlpatterns = [
     path("approvals/<uuid:pk>/approve", ApprovalApprove.as_view(), name="api_approval_approve"),
     path("approvals/<uuid:pk>/deny", ApprovalDeny.as_view(), name="api_approval_deny"),
     path("approvals/<uuid:pk>/delegate", ApprovalDelegate.as_view(), name="api_approval_delegate"),
+    path("runs/cancel", RunsCancel.as_view(), name="api_runs_cancel"),
     path("runs/unresolved", RunsUnresolved.as_view(), name="api_runs_unresolved"),
     path("runs/<uuid:run_id>", RunDetail.as_view(), name="api_run"),
     path("runs/<uuid:run_id>/events", RunEvents.as_view(), name="api_run_events"),

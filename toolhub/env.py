@@ -327,7 +327,7 @@ def database(url: str) -> dict[str, object]:
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
         return {
-            "ENGINE": "django.db.backends.sqlite3",
+            "ENGINE": "core.sqlite3",
             "NAME": unquote(parts.path[1:]) if parts.path.startswith("//") else unquote(parts.path),
             "OPTIONS": {
                 "transaction_mode": "IMMEDIATE",

@@ -78,7 +78,7 @@ def _refusal(persona: str, queue: str, own: int, share: int) -> Overloaded:
     return Overloaded(
         f"{persona} has {own:,} runs waiting in the queue {queue}; its share is {share:,} now.",
         suggestions=[
-            f"Repeat after {RETRY_AFTER_S} s, or cancel runs that wait.",
+            f"Repeat after {RETRY_AFTER_S} s, or cancel runs that wait: POST /api/v1/runs/cancel.",
         ],
         data={"persona": persona, "queue": queue, "waiting": own, "share": share},
         retry_after=RETRY_AFTER_S,

@@ -25,17 +25,26 @@ def runs_seen(by: User, permission: str = VIEW) -> QuerySet[Run]:
 
 
 def runs_list(filters: Mapping[str, str], by: User) -> QuerySet[Run]:
-    """Runs that the person sees, newest first.
-
-    Narrowed by `tool`, `persona` (name), `status` and `q` (id, tool, persona).
-    """
+    """Runs that the person sees, newest first, narrowed by `filters` as `runs_narrowed` does."""
     rows = runs_seen(by).select_related("persona", "tool_version").order_by("-id")
-    if filters.get("tool"):
-        rows = rows.filter(tool=filters["tool"])
-    if filters.get("persona"):
-        rows = rows.filter(persona__name=filters["persona"])
-    if filters.get("status") in set(Status):
-        rows = rows.filter(status=filters["status"])
+    return runs_narrowed(rows, filters)
+
+
+def runs_narrowed(rows: QuerySet[Run], filters: Mapping[str, str]) -> QuerySet[Run]:
+    """Return the runs that match every filter.
+
+    `tool`, `persona` (name), `session`, `status` (or a word of STATUS_GROUPS), `since` (hours), and `q` (id,
+    tool or persona).
+    """
+    same = {"tool": "tool", "persona": "persona__name", "session": "session"}
+    rows = rows.filter(**{column: filters[name] for name, column in same.items() if filters.get(name)})
+    status = filters.get("status", "")
+    if status in set(Status):
+        rows = rows.filter(status=status)
+    elif group := STATUS_GROUPS.get(status):
+        rows = rows.filter(status__in=group)
+    if since := since_of(filters):
+        rows = rows.filter(pk__gte=first_id_at(since))
     if filters.get("q"):
         rows = rows.filter(_search(filters["q"].strip()))
     return rows
@@ -101,14 +110,8 @@ STATUS_GROUPS: dict[str, tuple[Status, ...]] = {
 
 
 def runs_page(filters: Mapping[str, str], by: User) -> QuerySet[Run]:
-    """`runs_list`, where `status` may also be a word of STATUS_GROUPS, and `since` a number of hours."""
-    rows = runs_list(filters, by).defer("arguments", "request", "result", "resources")
-    group = STATUS_GROUPS.get(filters.get("status", ""))
-    if group:
-        rows = rows.filter(status__in=group)
-    if since := since_of(filters):
-        rows = rows.filter(pk__gte=first_id_at(since))
-    return rows
+    """`runs_list` without what a list does not show."""
+    return runs_list(filters, by).defer("arguments", "request", "result", "resources")
 
 
 def first_id_at(at: datetime) -> UUID:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -22,12 +23,14 @@ from execution.memory.selectors import session_of
 from execution.models import Run, RunEvent, Status
 from execution.recovery.view import recovery_view
 from execution.runs.brief import attempts_of, events_of
+from execution.runs.bulk_cancel import BATCH, runs_cancel, runs_stoppable_among
 from execution.runs.events import Step, event_view
 from execution.runs.outcomes import LOGGED, PRINTED
 from execution.runs.replay import replayed_by
 from execution.runs.selectors import (
     STATUS_GROUPS,
     run_detail,
+    runs_narrowed,
     runs_page,
     runs_seen,
     runs_stoppable,
@@ -53,6 +56,7 @@ class RunsList(ListView[Run]):
     template = "execution/runs_list.html"
     heading, noun, search = "Runs", "run", "Id, tool or persona"
     filters = ("q", "tool", "persona", "status", "since")
+    linked = ("session",)
     live = True
     sorts = {"made": "pk"}
 
@@ -63,7 +67,16 @@ class RunsList(ListView[Run]):
     def more(self, page: Page[Run]) -> dict[str, Any]:
         """The statuses, groups of them first, and times to choose from."""
         statuses = [(status.value, status.value.replace("_", " ")) for status in Status]
-        return {"statuses": [*((group, group) for group in STATUS_GROUPS), *statuses], "hours": HOURS}
+        given = given_filters(self.request.GET)
+        cancel_all = f"{reverse('runs_cancel_all')}?{urlencode(given)}"
+        groups = [(group, group) for group in STATUS_GROUPS]
+        return {"statuses": [*groups, *statuses], "hours": HOURS, "cancel_all": cancel_all}
+
+
+def given_filters(params: Mapping[str, str]) -> dict[str, str]:
+    """Return the filters of the list that are set."""
+    names = (*RunsList.filters, *RunsList.linked)
+    return {name: params[name] for name in names if params.get(name)}
 
 
 class RunDetail(ConsoleView):
@@ -202,3 +215,50 @@ class RunsCancel(QuestionView):
         asked = sum(run_cancel(by=by, run=run) for run in runs)
         messages.success(request, f"{asked} run{'s were' if asked != 1 else ' was'} asked to stop.")
         return redirect("runs")
+
+
+# Matching runs are counted no further than this.
+COUNTED = 10_000
+
+
+class RunsCancelAll(QuestionView):
+    """Asks, then cancels every run that matches the filters of the list."""
+
+    permission = "execution.change_run"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """The question, with the filters and the number of runs."""
+        given = given_filters(request.GET)
+        back = f"{reverse('runs')}?{urlencode(given)}"
+        count = runs_stoppable_among(self._matching(given))[: COUNTED + 1].count()
+        if not count:
+            messages.info(request, "No matching run can still be stopped; nothing was changed.")
+            return redirect(back)
+        named = f"more than {COUNTED:,}" if count > COUNTED else f"{count:,}"
+        runs = f"{named} run{'s' if count != 1 else ''}"
+        touched = [f"{name.capitalize()}: {_shown(name, value)}" for name, value in given.items()]
+        touched = touched or ["No filter is set: every run that you may cancel matches."]
+        touched.append("Runs that wait end now. Running ones are stopped; their effects are not undone.")
+        if count > BATCH:
+            touched.append(f"One request cancels {BATCH} runs, the oldest first. Repeat it for the rest.")
+        action = f"Cancel {runs if count <= BATCH else f'{BATCH} runs'}"
+        return self.ask(Question(f"Cancel {runs}?", touched, action, back, leave="Keep them", hidden=given))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """The act."""
+        given = given_filters(request.POST)
+        by = actor_of(person_of(request))
+        done = runs_cancel(by=by, among=self._matching(given), filters=given)
+        rest = " More runs match: repeat it for the rest." if done.more else ""
+        messages.success(
+            request, f"{done.asked} run{'s were' if done.asked != 1 else ' was'} asked to stop.{rest}"
+        )
+        return redirect(f"{reverse('runs')}?{urlencode(given)}")
+
+    def _matching(self, given: Mapping[str, str]) -> QuerySet[Run]:
+        return runs_narrowed(runs_seen(person_of(self.request), self.permission), given)
+
+
+def _shown(name: str, value: str) -> str:
+    """A filter's value as the list shows it."""
+    return dict(HOURS).get(value, f"last {value} hours") if name == "since" else value.replace("_", " ")

@@ -77,3 +77,33 @@ def test_the_page_of_components_is_for_development(eyes: Client, settings: Any) 
     assert eyes.get("/style/").status_code == 404
     settings.STYLE_PAGE = True
     assert "Components" in eyes.get("/style/").content.decode()
+
+
+def test_all_that_match_are_cancelled_after_a_question_with_their_number(
+    eyes: Client, runs: list[Run], persona: Persona
+) -> None:
+    Run.objects.filter(pk=runs[0].pk).update(session="other")
+    page = eyes.get("/runs/?session=other&tool=echo").content.decode()
+    assert "Cancel all that match…" in page
+    assert 'href="/runs/cancel/all/?tool=echo&amp;session=other"' in page
+    asked = eyes.get("/runs/cancel/all/?tool=echo&session=other")
+    assert asked.context["question"].title == "Cancel 1 run?"
+    assert "Tool: echo" in asked.content.decode()
+    assert Run.objects.filter(status=Status.PENDING).count() == 3
+    answer = eyes.post("/runs/cancel/all/", asked.context["question"].hidden, follow=True)
+    assert "1 run was asked to stop." in answer.content.decode()
+    assert answer.redirect_chain[-1][0] == "/runs/?tool=echo&session=other"
+    assert [run.status for run in Run.objects.order_by("pk")] == ["cancelled", "pending", "pending"]
+    everything = eyes.get("/runs/cancel/all/").context["question"]
+    assert everything.touched[0] == "No filter is set: every run that you may cancel matches."
+    eyes.post("/runs/cancel/all/", everything.hidden)
+    assert not Run.objects.filter(status=Status.PENDING).exists()
+    assert "nothing was changed" in eyes.get("/runs/cancel/all/", follow=True).content.decode()
+
+
+def test_who_may_not_change_runs_cancels_none_that_match(eyes_with: Eyes, runs: list[Run]) -> None:
+    looking = eyes_with("execution.view_run")
+    assert "Cancel all that match" not in looking.get("/runs/").content.decode()
+    assert looking.get("/runs/cancel/all/").status_code == 404
+    assert looking.post("/runs/cancel/all/").status_code == 404
+    assert Run.objects.filter(status=Status.PENDING).count() == 3

@@ -54,6 +54,7 @@ OPERATOR = (
 OWN_SESSION = "?session_id=s1&loop_id=l1"
 _MCP_LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 BODIES: dict[str, dict[str, Any]] = {
+    "api_runs_cancel": {"persona": "researcher", "status": "open"},
     "mcp": _MCP_LIST,
     "mcp_collection": _MCP_LIST,
     "api_execute": {"operation": "discover", "parameters": {}},

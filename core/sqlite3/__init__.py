@@ -1,0 +1,1 @@
+"""Django's SQLite backend with a fair order of the writers of a process."""

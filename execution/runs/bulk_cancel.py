@@ -1,0 +1,49 @@
+"""Cancels all runs that match a filter, in batches of a bounded size."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from audit.ledger import Entry, record
+from core.actors import Actor
+from execution.models import Run, Status
+from execution.runs.selectors import STATUS_GROUPS
+from execution.runs.services import run_cancel
+
+# Runs that one request cancels; whoever asks repeats it while more match.
+BATCH = 500
+STOPPABLE = tuple(status for status in STATUS_GROUPS["open"] if status is not Status.OUTCOME_UNKNOWN)
+"""Statuses of runs that can still be stopped."""
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """How many runs were asked to stop, and whether more match."""
+
+    asked: int
+    more: bool
+
+
+def runs_stoppable_among(rows: QuerySet[Run]) -> QuerySet[Run]:
+    """Return those of the runs that can still be stopped and were not asked to, the oldest first."""
+    rows = rows.filter(status__in=STOPPABLE, cancel_asked_at=None)
+    return rows.defer("arguments", "request", "result", "resources").order_by("pk")
+
+
+def runs_cancel(
+    *, by: Actor, among: QuerySet[Run], filters: Mapping[str, Any], most: int = BATCH
+) -> Cancelled:
+    """Ask all of the runs that can still be stopped to stop, at most `most` of them.
+
+    Each run is cancelled as by `run_cancel`: with its own outcome, events and ledger entries, in its own
+    transaction. `filters` are what was asked for, for the ledger, which records the request once.
+    """
+    rows = list(runs_stoppable_among(among)[: most + 1])
+    asked = sum(run_cancel(by=by, run=run) for run in rows[:most])
+    data = {"filters": dict(filters), "asked": asked, "more": len(rows) > most}
+    with transaction.atomic():
+        record(Entry("runs.cancel_asked", by, "hub", "runs", data))
+    return Cancelled(asked, len(rows) > most)
