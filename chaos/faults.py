@@ -1,5 +1,7 @@
 """The faults that are planted: one at a time of those of processes, and one of those of services."""
 
+import contextlib
+import socket
 import threading
 import time
 from collections import Counter
@@ -8,13 +10,20 @@ from dataclasses import dataclass
 from random import Random
 
 from chaos.hub import Hub
-from chaos.processes import manage
+from chaos.processes import answers, manage, wait_for
 
 Act = Callable[[Hub, Random], None]
 BELLS = 200
 # So many seconds pass between two faults of one kind, by chance.
 PAUSE_S = (0.5, 2.5)
 AWAY_S = (0.5, 4.0)
+# Many more connections than the web processes have threads.
+SLOW = 100
+SLOW_REQUESTS = (
+    b"POST /sign-in/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\na",
+    b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n",
+    b"POST /api/v1/execute HTTP/1.1\r\nHost: 127",
+)
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,15 @@ def _bells(hub: Hub, random: Random) -> None:
     manage(hub.direct, "chaos_bells", str(BELLS))
 
 
+def _slow(hub: Hub, random: Random) -> None:
+    """Requests that never come whole keep nobody from being answered."""
+    with contextlib.ExitStack() as crowd:
+        for number in range(SLOW):
+            connection = crowd.enter_context(socket.create_connection(("127.0.0.1", hub.port), timeout=5))
+            connection.sendall(SLOW_REQUESTS[number % len(SLOW_REQUESTS)])
+        wait_for(lambda: answers(f"{hub.address}/livez"))
+
+
 PROCESSES = (
     Fault("worker killed", _kill("worker")),
     Fault("worker's child killed", _kill_child("worker")),
@@ -88,6 +106,7 @@ PROCESSES = (
     Fault("worker stopped for two leases", _stop("worker")),
     Fault("web stopped for two leases", _stop("web")),
     Fault("steward stopped for two leases", _stop("steward")),
+    Fault(f"{SLOW} requests that never come whole", _slow),
 )
 SERVICES = (
     Fault("broker lost with its messages", _broker),

@@ -57,7 +57,7 @@ class Processes:
         port = port or free_port()
         process = self.start(programs.web("127.0.0.1", port, workers=workers, threads=threads), env)
         address = f"http://127.0.0.1:{port}"
-        wait_for(lambda: answers(f"{address}/healthz"), 60)
+        wait_for(lambda: answers(f"{address}/livez"), 60)
         return process, address
 
     def signal(self, process: Process, number: signal.Signals) -> None:

@@ -3,15 +3,14 @@
 import functools
 import re
 from collections.abc import Callable
-from io import BytesIO
 
 from django.http import HttpRequest, HttpResponse
 from django.template.response import SimpleTemplateResponse
 from django.urls import ResolverMatch, get_urlconf, resolve
 
 from core.clock import uuid7
-from core.errors import NotFound, ToolHubError
-from core.parsers import BODY_MAX
+from core.errors import NotFound
+from core.parsers import BODY_MAX, too_large
 from core.problems import problem
 from core.request_id import REQUEST_ID
 
@@ -21,6 +20,8 @@ Handler = Callable[[HttpRequest], HttpResponse]
 API, MCP = "/api/v1/", "/mcp"
 # Of a page's form: a zip of 24 MiB, as the largest file that one takes, with room for what stands around it.
 PAGE_BODY_MAX = 32 * 1_048_576
+# The one address of the API that takes archives.
+ARCHIVES = f"{API}installations"
 _GOOD_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
@@ -76,9 +77,9 @@ class BodyMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         length = request.META.get("CONTENT_LENGTH") or "0"
-        if length.isdigit() and int(length) > PAGE_BODY_MAX:
-            words = f"The request is larger than {PAGE_BODY_MAX // 1_048_576} MiB."
-            return problem(ToolHubError(words, code="TOO_LARGE", suggestions=["Send a smaller file."]))
+        most = body_max(request.path_info)
+        if length.isdigit() and int(length) > most:
+            return problem(too_large(most))
         return self.get_response(request)
 
 
@@ -108,8 +109,6 @@ class ApiMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not is_api(request.path_info):
             return self.get_response(request)
-        if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
-            _body_take(request)
         request.get_host()  # refuses names that ALLOWED_HOSTS does not have
         match = request.resolver_match = _found(request.path_info, get_urlconf())
         response: HttpResponse = match.func(request, *match.args, **match.kwargs)
@@ -120,16 +119,11 @@ class ApiMiddleware:
         return response
 
 
+def body_max(path: str) -> int:
+    """The largest body, in bytes, that an address takes."""
+    return BODY_MAX if is_api(path) and path.rstrip("/") != ARCHIVES else PAGE_BODY_MAX
+
+
 def is_api(path: str) -> bool:
     """Whether only tokens open what is at this path."""
     return path.startswith((API, f"{MCP}/")) or path == MCP
-
-
-def _body_take(request: HttpRequest) -> None:
-    """Reads a body that comes in chunks: Django, which wants its length first, would find none.
-
-    No further than needs to be known that it is too large.
-    """
-    body = request.META["wsgi.input"].read(BODY_MAX + 1)
-    request.META["CONTENT_LENGTH"] = str(len(body))
-    request._stream = BytesIO(body)  # noqa: SLF001 - there is no other way to hand it one

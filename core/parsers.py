@@ -23,7 +23,7 @@ class StrictJSONParser(BaseParser):
 def parse_body(body: bytes) -> Any:
     """The body's JSON value; {} for an empty body. Raises ToolHubError with code, place and remedy."""
     if len(body) > BODY_MAX:
-        raise ToolHubError("The request is larger than 1 MiB.", code="TOO_LARGE")
+        raise too_large(BODY_MAX)
     if not body:
         return {}
     try:
@@ -31,3 +31,11 @@ def parse_body(body: bytes) -> Any:
     except StrictJSONError as error:
         place = {} if error.position is None else {"position": error.position}
         raise ToolHubError(f"The body is refused: {error.message}", code=error.code, data=place) from error
+
+
+def too_large(most: int) -> ToolHubError:
+    """A request's body is larger than `most` bytes."""
+    size = most // 1_048_576
+    return ToolHubError(
+        f"The request is larger than {size} MiB.", code="TOO_LARGE", suggestions=[f"Send at most {size} MiB."]
+    )

@@ -34,6 +34,12 @@ class ProxyMiddleware:
         return self.get_response(request)
 
 
+def caller_address(peer: str, chain: str) -> str:
+    """The caller's address where `peer` connects and `X-Forwarded-For` is `chain`."""
+    read = _peer(peer)
+    return peer if read is None or not _named(read) else str(caller_of(read, chain.split(",")))
+
+
 def caller_of(peer: IPAddress, chain: Iterable[str]) -> IPAddress:
     """The nearest address of `X-Forwarded-For` that is no named proxy: each proxy appends who asked it.
 

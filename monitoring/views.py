@@ -18,7 +18,10 @@ SOFT = frozenset({"broker", "workers"})
 
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """200 while this process answers; asks nothing else."""
+    """200 while this process answers, at /livez and /healthz.
+
+    The entrance answers both before they come here, so that they need no work thread.
+    """
     return HttpResponse("ok\n", content_type="text/plain")
 
 

@@ -88,7 +88,7 @@ def test_runs_that_nobody_begins_are_told_and_calls_are_taken_all_the_same(
     assert checks(client.get("/readyz"))["workers"]["ok"] is True
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+@pytest.mark.parametrize("path", ["/livez", "/healthz", "/readyz", "/metrics"])
 @pytest.mark.django_db
 def test_only_reading_is_allowed(client: Client, path: str) -> None:
     assert client.post(path).status_code == 405

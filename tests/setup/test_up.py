@@ -13,7 +13,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -158,6 +158,15 @@ def test_the_printed_call_works_and_ctrl_c_leaves_nothing_and_the_second_start_k
         assert 50 < sum(pss_mb(first.process.pid).values()) < 300
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as metrics:
             assert b'toolhub_runs_accepted_total{where="inline"} 1.0' in metrics.read()
+        with ExitStack() as slow:
+            for _ in range(100):
+                connection = slow.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+                connection.sendall(
+                    b"POST /sign-in/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\na"
+                )
+            for path in ("livez", "readyz", "sign-in/"):
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=60) as answer:
+                    assert answer.status == 200
         first.process.send_signal(signal.SIGINT)
         assert first.process.wait(PATIENCE_S) == 0
         assert gone(first)

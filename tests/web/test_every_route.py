@@ -18,7 +18,7 @@ from tests.web.world import OWN_SESSION, ROLES, Route, World, routes
 pytestmark = pytest.mark.django_db
 TABLE = Path(__file__).parent / "routes.txt"
 # The same for everybody: a cache may keep it.
-PUBLIC = {"healthz", "readyz", "metrics", "manifest_schema", "error_codes", "openapi"}
+PUBLIC = {"livez", "healthz", "readyz", "metrics", "manifest_schema", "error_codes", "openapi"}
 REFUSED = {"sign-in", "401", "403", "404", "405", "422"}
 # What a refusal itself leaves in the ledger.
 TOLD = {"run.refused"}

@@ -33,7 +33,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "a member twice": {"body": b'{"arguments": {}, "arguments": {}}'},
     "arguments that do not fit": {"body": b'{"arguments": {"text": 1}}'},
     "a body that is too large": {"body": b'"' + b"a" * 1_048_577 + b'"'},
-    "a body without its length": {"CONTENT_LENGTH": None, "HTTP_TRANSFER_ENCODING": "chunked"},
     "a form": {"CONTENT_TYPE": "application/x-www-form-urlencoded"},
     "an unknown media type": {"HTTP_ACCEPT": "text/html"},
     "a key of the hub's own": {"HTTP_IDEMPOTENCY_KEY": "schedule:1:2"},

@@ -9,7 +9,7 @@ from django.utils.module_loading import import_string
 
 # What the programs import only when they start or first work. One that is missing costs time and memory.
 WEB = (
-    *("granian.cli", "granian.server.mp", "core.handler", "blake3"),
+    *("granian", "toolhub.entrance.door", "core.handler", "blake3"),
     *("django.contrib.messages.storage.fallback", "whitenoise.storage"),
 )
 WORKER = (

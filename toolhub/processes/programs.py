@@ -4,18 +4,11 @@ import sys
 
 from toolhub.processes.plan import Program
 
-# Of one web process, at once.
-CONNECTIONS = 4096
-
 
 def web(host: str, port: int, *, workers: int, threads: int) -> Program:
-    """The pages and the API: granian, WSGI, `workers` processes of `threads` threads each."""
-    command = [sys.executable, "-m", "granian", "toolhub.wsgi:application", "--interface", "wsgi"]
-    command += ["--host", host, "--port", str(port), "--workers", str(workers)]
-    command += ["--blocking-threads", str(threads), "--no-access-log", "--log-level", "error"]
-    # Granian counts connections there, idle ones too: by its default a thousand of them keep all others out.
-    command += ["--backlog", str(CONNECTIONS), "--backpressure", str(CONNECTIONS)]
-    command += ["--respawn-failed-workers", "--workers-kill-timeout", "8", "--no-ws"]
+    """The pages and the API: `workers` processes of `threads` threads each, served by granian."""
+    command = [sys.executable, "-m", "toolhub.entrance", "toolhub.wsgi:application"]
+    command += ["--host", host, "--port", str(port), "--workers", str(workers), "--threads", str(threads)]
     return Program("web", command)
 
 
