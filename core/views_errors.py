@@ -47,10 +47,11 @@ def method_not_allowed(request: HttpRequest, allowed: Iterable[str]) -> HttpResp
     return answer
 
 
-def too_many(request: HttpRequest) -> HttpResponse:
-    """429: tries to sign in are counted, of one address and of one name."""
-    answer = _page(request, 429, "Too many tries", "Wait a minute, then try again.")
-    answer["Retry-After"] = "60"
+def too_many(request: HttpRequest, wait: int = 60) -> HttpResponse:
+    """Answer 429: one address, name or browser tried too often. `wait` is in seconds."""
+    unit = "second" if wait == 1 else "seconds"
+    answer = _page(request, 429, "Too many tries", f"Wait {wait} {unit}, then try again.")
+    answer["Retry-After"] = str(wait)
     return answer
 
 

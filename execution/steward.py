@@ -30,6 +30,7 @@ from execution.schedules.fire import schedules_fire
 from registry.installations.care import installations_care, installations_tidy
 from registry.installations.folders import folders_tidy_in_turn
 from security.accounts.tidy import invitations_expire
+from security.guessing.counters import tries_expire
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +67,7 @@ def duties() -> list[Duty]:
         # A callback can be sent again for as long as the run has what it says.
         Duty("messages", 300.0, functools.partial(deliveries_expire, but=(RUN_OUTCOME,))),
         Duty("invitations", 300.0, invitations_expire),
+        Duty("tries", 60.0, tries_expire),
         Duty("schemas", 600.0, schemas_expire),
         Duty("memory", 60.0, memory_expire),
         Duty("rollups", 2.0, rollups_keep),

@@ -1,16 +1,21 @@
 """What machines ask: alive, ready, and the figures."""
 
 import os
+from contextlib import suppress
 
 import orjson
 from django.conf import settings
+from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest, multiprocess
 
+from core.views_errors import too_many
 from monitoring.gauges import RunGauges
 from monitoring.health import health_checks
+from security.guessing.guard import address_try, address_wait
+from security.guessing.limits import METRICS
 
 # What may fail while the hub still serves: without these calls wait, and quick ones are carried out.
 SOFT = frozenset({"broker", "workers"})
@@ -39,8 +44,17 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus text, for this machine or for who has TOOLHUB_METRICS_TOKEN; 404 for others."""
+    """Answer in Prometheus' text, to this machine or under TOOLHUB_METRICS_TOKEN; 404 to others.
+
+    Wrong tokens are counted by the caller's address.
+    """
+    # The figures are there while the database is away; nobody can be counted then.
+    with suppress(DatabaseError):
+        if settings.METRICS_TOKEN and (wait := address_wait(request, METRICS)):
+            return too_many(request, wait)
     if not _may_read(request):
+        if settings.METRICS_TOKEN:
+            address_try(request, METRICS)
         raise Http404
     registry: CollectorRegistry = REGISTRY
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):

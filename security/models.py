@@ -1,5 +1,6 @@
 """Who: people, personas, their tokens and grants; and the vault's table."""
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from django.contrib.auth.models import AbstractUser, Group
@@ -9,24 +10,33 @@ from django.utils.crypto import salted_hmac
 from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
 
 from core.clock import uuid7
-from core.fields import CanonicalJSONField
+from core.fields import AddressField, CanonicalJSONField, NameField
+from core.identity import ADDRESS_MAX, NAME_MAX
 from security.sharing.levels import rights_of
 
 if TYPE_CHECKING:
     from security.sharing.reach import Known
 
 _SESSIONS = "security.User.sessions"
+BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class User(AbstractUser):
     """A person who signs in to the console. Raising `sessions_epoch` ends all sessions at once."""
 
+    username = NameField(max_length=NAME_MAX, unique=True, error_messages={"unique": "This name is taken."})
+    email = AddressField(max_length=ADDRESS_MAX, blank=True)
     sessions_epoch = models.PositiveIntegerField(default=0)
     # What security/sharing/reach.py read for this request.
     sharing: "Known | None" = None
 
     class Meta:
         permissions = (("reach_everything", "Reaches also what teams own, and says which team owns what"),)
+
+    @classmethod
+    def normalize_username(cls, username: str) -> str:
+        """Return the name as it is: Django's NFKC would make ASCII letters of others."""
+        return username
 
     def get_session_auth_hash(self) -> str:
         """What a session is held to with each request: the password and the epoch."""
@@ -238,3 +248,23 @@ class Switch(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} {'on' if self.on else 'off'}"
+
+
+class Tries(models.Model):
+    """How often something was tried (security/guessing). `key` is a digest.
+
+    `level` are the tries that still count. The next one is taken from `free_at` on; from `ends_at` on the row
+    says nothing.
+    """
+
+    key = models.CharField(max_length=64, primary_key=True)
+    level = models.FloatField(default=0)
+    counted_at = models.DateTimeField(default=timezone.now)
+    free_at = models.DateTimeField(default=BEGINNING)
+    ends_at = models.DateTimeField(default=BEGINNING, db_index=True)
+
+    class Meta:
+        verbose_name_plural = "tries"
+
+    def __str__(self) -> str:
+        return f"{self.key[:8]}…"

@@ -11,7 +11,10 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from audit.ledger import Entry, record
+from core.identity import NotPlain, name_normal
 from security.accounts.sessions import SEEN
+from security.guessing.devices import device_remember
+from security.guessing.guard import password_try
 from security.models import User
 from security.permissions import actor_of
 
@@ -23,6 +26,14 @@ def password_counts(person: User) -> bool:
     return bool(settings.PASSWORDS or person.is_superuser)
 
 
+def _name(text: str) -> str:
+    """The normal form of a name; empty where there is none: allauth would fold it by Unicode."""
+    try:
+        return name_normal(text)
+    except NotPlain:
+        return ""
+
+
 class ClosedAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Nobody signs up by themselves: admins make accounts. Each sign-in is on record, or is none."""
 
@@ -30,8 +41,16 @@ class ClosedAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return False
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
-        """The person whose password it is. Raises ValidationError for the right one where none counts."""
-        person: User | None = super().authenticate(request, **credentials)
+        """Return the person whose password it is, or None.
+
+        Raises ValidationError where the try has to wait, and for the right password where none counts.
+        """
+        name = _name(credentials.get("username", ""))
+        known = User.objects.filter(username=name).first() if name else None
+        taken = password_try(request, name, known)
+        person: User | None = super().authenticate(request, **{**credentials, "username": name})
+        if person is not None:
+            taken.right()
         if person is not None and not password_counts(person):
             label = settings.OIDC.label if settings.OIDC else "the provider"
             raise ValidationError(f"Passwords are switched off here. Sign in with {label}.")
@@ -45,3 +64,4 @@ class ClosedAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             record(Entry("person.signed_in", actor_of(user), "person", str(user.pk), said))
             super().login(request, user)
         request.session[SEEN] = time.time()
+        device_remember(request, user)

@@ -7,7 +7,6 @@ from typing import Any
 import orjson
 import pytest
 from django.conf import settings
-from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client, TransactionTestCase
@@ -147,12 +146,6 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 def quick_passwords(settings: Any) -> None:
     """The real hash is slow on purpose; nearly every test makes a person. Signing in is tested with it."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
-@pytest.fixture(autouse=True)
-def nobody_is_throttled_yet() -> None:
-    """Tries to sign in are counted in the cache, over the tests that went before, too."""
-    cache.clear()
 
 
 @pytest.fixture(autouse=True)

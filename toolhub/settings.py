@@ -6,6 +6,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from core.http.allowed import allowed_read
+from core.identity import domain_normal
 from core.proxies import proxy_read
 from security.oidc.options import Options, pair_read
 from security.sandbox.folders import folder_read
@@ -97,6 +98,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "security.accounts.sessions.SeenMiddleware",
+    "security.guessing.devices.DeviceMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 ROOT_URLCONF = "toolhub.urls"
@@ -237,10 +239,18 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 ACCOUNT_ADAPTER = "security.signin.ClosedAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
+# Names are stored in small letters and compared to the letter (core/identity.py).
+ACCOUNT_PRESERVE_USERNAME_CASING = False
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
-ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "10/m/ip,5/5m/key"}
+# allauth counts in the cache, where counters evict each other, and counts no GET: security/guessing counts.
+ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False
+ACCOUNT_FORMS = {"change_password": "security.guessing.forms.GuardedPasswordForm"}
+MFA_FORMS = {
+    "authenticate": "security.guessing.forms.GuardedCodeForm",
+    "reauthenticate": "security.guessing.forms.GuardedCodeAgainForm",
+}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_ADAPTER = "security.second_factor.SealedAdapter"
 MFA_TOTP_ISSUER = "ToolHub"
@@ -276,11 +286,12 @@ _OIDC = Options(
         )
     ),
     domains=tuple(
-        name.lower()
+        domain_normal(name)
         for name in env.names(
             "TOOLHUB_OIDC_DOMAINS",
             (),
-            "Domains that a person's verified e-mail address has to be in; none: any.",
+            "Domains that a person's verified e-mail address has to be in, in ASCII (xn--…); none: any.",
+            check=domain_normal,
         )
     ),
     groups_claim=env.text(
@@ -325,6 +336,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = (
     ("__Host-session", "__Host-csrf") if HTTPS else ("sessionid", "csrftoken")
 )
+DEVICE_COOKIE_NAME = "__Host-device" if HTTPS else "device"
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 
 # --- the web ---------------------------------------------------------------------------------
@@ -357,9 +369,8 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = DEBUG
 # Requests, arguments included, in bytes.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
-CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": DATA / "cache"}
-}
+# Nothing may depend on a cache: what is counted or used once is a row (security/guessing).
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["security.authentication.TokenAuthentication"],

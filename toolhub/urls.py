@@ -84,6 +84,5 @@ urlpatterns = [
 handler400 = "core.views_errors.bad_request"
 handler403 = "core.views_errors.permission_denied"
 handler404 = "core.views_errors.not_found"
-# allauth asks for it, where tries to sign in are too many.
 handler429 = "core.views_errors.too_many"
 handler500 = "core.views_errors.server_error"

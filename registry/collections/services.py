@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied
+from core.identity import twin_of
 from registry.collections.models import Collection
 from registry.collections.selectors import ASSIGN, SEE_PERSONA, collection_locked
 from registry.models import Assignment, CollectionMember, Package, Tool
@@ -38,15 +39,21 @@ def collection_create(*, by: By, name: str, description: str = "", tools: Sequen
     description = _described(description)
     _tools_check(by, tools)
     person = person_behind(by)
+    if twin_of(name, Collection.objects.values_list("name", flat=True)):
+        raise _taken(name)
     try:
         with transaction.atomic():
             made = Collection.objects.create(name=name, description=description)
             record(_entry("collection.created", actor, made, description=description))
             _members_write(actor, made, added=tools, removed=(), added_by=person.pk)
     except IntegrityError as error:
-        message = f"The collection {name} exists already."
-        raise Conflict(message, errors=[{"pointer": "/name", "message": message}]) from error
+        raise _taken(name) from error
     return made
+
+
+def _taken(name: str) -> Conflict:
+    message = f"The collection {name} exists already, perhaps in other capitals."
+    return Conflict(message, errors=[{"pointer": "/name", "message": message}])
 
 
 def collection_describe(*, by: By, collection: Collection, description: str) -> None:

@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from audit.ledger import Entry, record
 from core.errors import Denied, InvalidRequest, ToolHubError
+from core.identity import twin_of
 from registry.contracts import TOOL_NAME
 from registry.installations.bells import ring_after_commit
 from registry.installations.four_eyes import INSTALL, eyes_check
@@ -118,16 +119,15 @@ def _names_checked(one: Installation, names: Mapping[str, str]) -> dict[str, str
     for name, wanted in names.items():
         if name not in tools or not TOOL_NAME.fullmatch(wanted) or wanted in RESERVED:
             errors.append({"pointer": f"/names/{name[:64]}", "message": "This cannot be the name of a tool."})
-    taken = set(
-        Tool.objects.filter(name__in=chosen.values())
-        .exclude(package__name=one.package)
-        .values_list("name", flat=True)
-    )
+    known = dict(Tool.objects.values_list("name", "package__name"))
     for name, wanted in chosen.items():
-        if wanted in taken:
+        if known.get(wanted, one.package) != one.package:
             message = f"{wanted} belongs to another package. Give the tool another name."
             errors.append({"pointer": f"/names/{name}", "message": message})
-    if len(set(chosen.values())) < len(chosen):
+        elif wanted not in known and twin_of(wanted, known):
+            message = f"A tool has the name {wanted} in other capitals. Give the tool another name."
+            errors.append({"pointer": f"/names/{name}", "message": message})
+    if len({wanted.lower() for wanted in chosen.values()}) < len(chosen):
         errors.append({"pointer": "/names", "message": "Two tools would have one name."})
     if errors:
         raise InvalidRequest(errors[0]["message"], errors=errors)

@@ -1,6 +1,6 @@
 """The write door of releases: a draft becomes rows, all of them or none."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import Group
@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import ToolHubError
+from core.identity import twin_of
 from registry.models import Archive, Package, Release, Tool, VersionState
 from registry.releases.activation import Activation, release_activate_tools
 from registry.releases.draft import Draft, DraftTool, release_draft
@@ -124,11 +125,25 @@ def _package_write(wanted: Package, team: Group | None) -> tuple[Package, dict[s
 
 
 def _written(draft: Draft, package: Package) -> tuple[Release, list[str]]:
+    _twins_check([tool.name for tool in draft.tools])
     release = draft.release
     release.package = package
     release.save(force_insert=True)
     capabilities_note(name for tool in draft.tools for name in tool.contract.required_capabilities)
     return release, [_tool_write(tool, package, release) for tool in draft.tools]
+
+
+def _twins_check(wanted: Sequence[str]) -> None:
+    """Raise ToolHubError ALREADY_REGISTERED for a new tool whose name another tool has in other capitals."""
+    known = set(Tool.objects.values_list("name", flat=True))
+    for name in wanted:
+        if name not in known and twin_of(name, known.union(wanted)):
+            raise ToolHubError(
+                f"A tool has the name {name} in other capitals.",
+                code="ALREADY_REGISTERED",
+                suggestions=["Give the tool another name in the review."],
+                data={"tool": name},
+            )
 
 
 def _tool_write(made: DraftTool, package: Package, release: Release) -> str:

@@ -4,13 +4,12 @@ import re
 from collections.abc import Collection, Sequence
 
 from django.contrib.auth.models import Group
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied, InvalidRequest
+from core.identity import NotPlain, address_normal, name_normal
 from security.accounts.belongings import BELONGINGS, belongings_of
 from security.accounts.roles import NAMES
 from security.four_eyes import others_with
@@ -18,7 +17,7 @@ from security.models import User
 from security.permissions import actor_of, require
 
 ADD, CHANGE = "security.add_user", "security.change_user"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
 def person_invite(*, by: User, username: str, email: str = "", roles: Sequence[str] = ()) -> User:
@@ -27,14 +26,7 @@ def person_invite(*, by: User, username: str, email: str = "", roles: Sequence[s
     Raises Denied, InvalidRequest with pointers, Conflict for a name that is taken.
     """
     require(by, ADD)
-    username, email = username.strip(), email.strip()
-    if not _NAME.fullmatch(username) or username == "invite":
-        raise _wrong("username", "Letters, digits, dots, hyphens and _; a letter or digit first; at most 64.")
-    if email:
-        try:
-            validate_email(email)
-        except ValidationError as error:
-            raise _wrong("email", "This is no address.") from error
+    username, email = _name_read(username.strip()), _address_read(email.strip())
     groups = _groups(roles)
     try:
         with transaction.atomic():
@@ -136,6 +128,23 @@ def _last_check(person: User) -> None:
             f"{person.get_username()} is the last who may change people.",
             suggestions=["Give somebody else the role admin first."],
         )
+
+
+def _name_read(text: str) -> str:
+    try:
+        name = name_normal(text)
+    except NotPlain as error:
+        raise _wrong("username", f"username: {error}.") from error
+    if not NAME.fullmatch(name) or name == "invite":
+        raise _wrong("username", "Letters, digits, dots, hyphens and _; a letter or digit first; at most 64.")
+    return name
+
+
+def _address_read(text: str) -> str:
+    try:
+        return address_normal(text) if text else ""
+    except NotPlain as error:
+        raise _wrong("email", f"email: {error}.") from error
 
 
 def _groups(roles: Sequence[str]) -> list[Group]:

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.middleware import Handler
+from security.guessing.devices import device_remember
 from security.models import User
 from security.permissions import actor_of
 
@@ -91,6 +92,7 @@ def sessions_end(person: User, *, by: User, why: str, keep: HttpRequest | None =
     if keep is not None:
         update_session_auth_hash(keep, person)
         UserSession.objects.create_from_request(keep)
+        device_remember(keep, person)
 
 
 def _entry(by: User, person: User, what: str) -> Entry:

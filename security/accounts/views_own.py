@@ -8,16 +8,19 @@ from django.contrib import messages
 from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse_lazy
 
 from audit.ledger import Entry, record
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from core.views_errors import too_many
 from security.accounts.notices import notice_owe
 from security.accounts.roles import NAMES, ROLES
 from security.accounts.sessions import device_words, session_end, sessions_end, sessions_of
+from security.guessing.guard import address_try, address_wait
+from security.guessing.limits import INVITATION
 from security.models import Token, User
 from security.oidc.people import identity_is_linked
 from security.oidc.views import provider_link
@@ -37,6 +40,15 @@ class Invitation(PasswordResetConfirmView):
     template_name = "account/invitation.html"
     success_url = reverse_lazy("account_login")
     reset_url_token = "choose"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Answer as Django does; wrong addresses are counted, whatever the method."""
+        if wait := address_wait(request, INVITATION):
+            return too_many(request, wait)
+        answer = super().dispatch(request, *args, **kwargs)
+        if answer.status_code == 200 and not self.validlink:
+            address_try(request, INVITATION)
+        return answer
 
     def get_context_data(self, **given: Any) -> dict[str, Any]:
         """Also a link to the provider, with which the person signs in from then on instead."""

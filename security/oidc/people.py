@@ -10,6 +10,7 @@ from django.db.models import Q
 from audit.ledger import Entry, record
 from core.actors import SYSTEM, Actor
 from core.errors import Conflict, Denied
+from core.identity import NotPlain, address_normal
 from security.accounts.notices import notice_owe
 from security.accounts.services import ADD, CHANGE, person_roles_follow
 from security.models import Identity, User
@@ -102,17 +103,28 @@ def _is(claims: Claims) -> Q:
     return Q(issuer=claims.issuer, subject=claims.subject)
 
 
+def _address(claims: Claims, options: Options) -> str:
+    """Return the verified address in its normal form, or nothing. Raise Denied where it has none."""
+    try:
+        return address_normal(claims.email) if claims.email else ""
+    except NotPlain as error:
+        raise Denied(f"Your address at {options.label} cannot be used: {error}.", suggestions=_ASK) from error
+
+
 def _domain_check(claims: Claims, options: Options) -> None:
-    domain = claims.email.rpartition("@")[2].lower()
-    if options.domains and domain not in options.domains:
-        yours = f"{claims.email} is not" if claims.email else "No verified address of yours is"
+    if not options.domains:
+        return
+    address = _address(claims, options)
+    if address.rpartition("@")[2] not in options.domains:
+        yours = f"{address} is not" if address else "No verified address of yours is"
         raise Denied(f"{yours} in {', '.join(options.domains)}.", suggestions=_ASK)
 
 
 def _newcomer(claims: Claims, options: Options) -> User:
     """Who comes for the first time: the person of the same verified address, or a new one. Raises Denied."""
-    if options.link_email and claims.email:
-        same = list(User.objects.select_for_update().filter(email__iexact=claims.email)[:2])
+    address = _address(claims, options)
+    if options.link_email and address:
+        same = list(User.objects.select_for_update().filter(email=address)[:2])
         if len(same) == 1:
             _link_check(same[0])
             _bind(claims, options, same[0], Actor("system", "", options.label))
@@ -123,7 +135,7 @@ def _newcomer(claims: Claims, options: Options) -> User:
         raise Denied("Nobody here is linked to you yet.", suggestions=_ASK)
     if options.roles and not _roles(claims, options):
         raise Denied(f"None of your groups at {options.label} gives a role here.", suggestions=_ASK)
-    person = User(username=_free_name(claims), email=claims.email)
+    person = User(username=_free_name(claims), email=address)
     person.set_unusable_password()
     person.save()
     said = {"person": person.get_username()}
@@ -169,8 +181,7 @@ def _roles(claims: Claims, options: Options) -> set[str]:
 def _free_name(claims: Claims) -> str:
     """A user name that nobody has, after how the provider calls them."""
     wanted = claims.username.partition("@")[0] or claims.email.partition("@")[0] or claims.name
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", wanted).strip("._-")[:56] or "person"
-    near = set(User.objects.filter(username__istartswith=name).values_list("username", flat=True))
-    taken = {one.lower() for one in near} | _TAKEN
+    name = re.sub(r"[^a-z0-9._-]+", "-", wanted.lower()).strip("._-")[:56] or "person"
+    taken = {*User.objects.filter(username__startswith=name).values_list("username", flat=True)} | _TAKEN
     names = (name, *(f"{name}-{number}" for number in range(2, len(taken) + 3)))
-    return next(one for one in names if one.lower() not in taken)
+    return next(one for one in names if one not in taken)

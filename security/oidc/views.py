@@ -11,7 +11,6 @@ from allauth.account.internal.flows.login import perform_login, record_authentic
 from allauth.account.internal.flows.reauthentication import is_reauthentication_required
 from allauth.account.models import Login
 from allauth.account.views import LoginView
-from allauth.core import ratelimit
 from allauth.core.exceptions import ReauthenticationRequired
 from django.conf import settings
 from django.contrib import messages
@@ -26,6 +25,8 @@ from core.errors import ToolHubError
 from core.outbox.check import mail_check
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from security.guessing.guard import address_try
+from security.guessing.limits import PROVIDER
 from security.models import User
 from security.oidc.options import options_now
 from security.oidc.people import identity_is_linked, identity_link, identity_unlink, person_arrive
@@ -64,14 +65,14 @@ class SignIn(LoginView):  # type: ignore[misc] # allauth has no types
 
 
 class _Elsewhere(View):
-    """For everybody, where a provider is set up; each address has as many tries as with a password."""
+    """For everybody, where a provider is set up. Requests are counted by address, whatever their method."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if settings.OIDC is None:
             raise Http404
-        if not ratelimit.consume(request, action="login"):
-            throttled: HttpResponse = ratelimit.respond_429(request)
-            return throttled
+        taken = address_try(request, PROVIDER)
+        if isinstance(taken, HttpResponse):
+            return taken
         answer = super().dispatch(request, *args, **kwargs)
         answer.headers["Cache-Control"] = "private, no-store"
         return answer

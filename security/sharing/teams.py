@@ -8,13 +8,14 @@ from django.db.models import QuerySet
 
 from audit.ledger import Entry, record
 from core.errors import Conflict, InvalidRequest, NotFound
+from core.identity import NotPlain, name_normal, twin_of
 from security.accounts.roles import NAMES
 from security.models import User
 from security.permissions import actor_of, require
 from security.sharing.kinds import KINDS
 
 CHANGE = "security.change_user"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
 def teams() -> QuerySet[Group]:
@@ -33,15 +34,20 @@ def team_get(pk: int) -> Group:
 def team_create(*, by: User, name: str) -> Group:
     """A new team, without members. Raises Denied, InvalidRequest, Conflict."""
     require(by, CHANGE)
+    try:
+        name = name_normal(name)
+    except NotPlain as error:
+        raise _wrong("name", f"name: {error}.") from error
     if not _NAME.fullmatch(name):
         raise _wrong("name", "Letters, digits, dots, hyphens and _; a letter or digit first; at most 64.")
+    if twin := twin_of(name, Group.objects.values_list("name", flat=True)):
+        raise _taken(twin)
     try:
         with transaction.atomic():
             team = Group.objects.create(name=name)
             record(_entry("team.created", by, team))
     except IntegrityError as error:
-        message = f"{name} is the name of a {'role' if name in NAMES else 'team'} already."
-        raise Conflict(message, errors=[{"pointer": "/name", "message": message}]) from error
+        raise _taken(name) from error
     return team
 
 
@@ -87,6 +93,11 @@ def team_delete(*, by: User, team: Group) -> None:
 
 def _entry(kind: str, by: User, team: Group, **data: object) -> Entry:
     return Entry(kind, actor_of(by), "team", team.name, {"team": team.name, **data})
+
+
+def _taken(name: str) -> Conflict:
+    message = f"{name} is the name of a {'role' if name in NAMES else 'team'} already."
+    return Conflict(message, errors=[{"pointer": "/name", "message": message}])
 
 
 def _wrong(field: str, message: str) -> InvalidRequest:

@@ -14,6 +14,7 @@ from core.codes import CODES
 from execution.models import Status
 from execution.runs.states import FINAL, TABLE
 from toolhub.env import VARIABLES
+from toolhub.management.guessing_page import HEADS, guessing_page, guessing_rows
 from toolhub.management.manifest_page import manifest_page
 
 _MADE = "<!-- Made by `manage.py docs_write`; do not edit. -->\n"
@@ -77,7 +78,13 @@ def manifests_page() -> str:
     return _MADE + manifest_page()
 
 
+def guessing_limits_page() -> str:
+    """docs/guessing.md: every limit against guessing."""
+    return _MADE + guessing_page() + _table(HEADS, guessing_rows())
+
+
 PAGES = {
+    "guessing.md": guessing_limits_page,
     "settings.md": settings_page,
     "errors.md": errors_page,
     "run-states.md": states_page,
