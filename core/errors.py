@@ -72,6 +72,14 @@ class Denied(ToolHubError):
     code = "PERMISSION_DENIED"
 
 
+class Postponed(Denied):
+    """A change that waits for somebody else's yes; a page keeps it and leads to it."""
+
+    def keep(self) -> str:
+        """Keep the change; return the address of the page that shows it."""
+        raise NotImplementedError
+
+
 class Conflict(ToolHubError):
     code = "CONFLICT"
 

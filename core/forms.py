@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from django import forms
 
-from core.errors import ToolHubError
+from core.errors import Postponed, ToolHubError
 
 Made = TypeVar("Made")
 
@@ -43,6 +43,8 @@ class ConsoleForm(forms.Form):
             return None
         try:
             return act()
+        except Postponed:
+            raise
         except ToolHubError as error:
             self.take(error)
             return None

@@ -5,16 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic
 
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django.views import View
 from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
-from core.errors import Denied, InvalidRequest, NotFound
+from core.errors import Denied, InvalidRequest, NotFound, Postponed
 from core.keyset import Row, key_read
 from core.views_errors import method_not_allowed
 
@@ -95,6 +96,9 @@ class ConsoleView(View):
             raise Http404
         try:
             response = super().dispatch(request, *args, **kwargs)
+        except Postponed as error:
+            response = redirect(error.keep())
+            messages.info(request, f"{error.message} {' '.join(error.suggestions)}")
         except (NotFound, Denied) as error:
             raise Http404 from error
         patch_vary_headers(response, ("HX-Request", "Cookie"))

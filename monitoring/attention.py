@@ -17,6 +17,8 @@ from registry.installations.models import Status as InstallationStatus
 from registry.installations.selectors import installations_page
 from registry.personas.selectors import tokens_ending
 from security.models import Persona, User
+from security.policy.models import ProposedChange
+from security.proposals import proposals_waiting
 from security.sharing.reach import within
 
 SOON = timedelta(days=7)
@@ -60,6 +62,10 @@ class Notice:
 
 def _approvals(person: User) -> QuerySet[Any]:
     return approvals_waiting(person)
+
+
+def _proposals(person: User) -> QuerySet[Any]:
+    return ProposedChange.objects.filter(pk__in=[row.pk for row in proposals_waiting(person)])
 
 
 def _reviews(person: User) -> QuerySet[Any]:
@@ -113,6 +119,16 @@ WATCHES = (
         "busy",
     ),
     Watch(
+        "proposed change waits for you",
+        "proposed changes wait for you",
+        "",
+        _proposals,
+        "proposals",
+        "",
+        "users",
+        "busy",
+    ),
+    Watch(
         "installation waits for a review",
         "installations wait for a review",
         "registry.add_release",
@@ -160,7 +176,7 @@ def notices(person: User, opens: Mapping[str, int]) -> list[Notice]:
 
     `opens` says how many runs that the person sees have no outcome, by status.
     """
-    watches = [watch for watch in WATCHES if person.holds(watch.permission)]
+    watches = [watch for watch in WATCHES if not watch.permission or person.holds(watch.permission)]
     rows = [watch.of(person)[: MOST + 1] for watch in watches if not isinstance(watch.of, Status)]
     counts = iter(counts_read(rows))
     found = [

@@ -14,11 +14,11 @@ from registry.models import Assignment, CollectionMember, Package, Tool, ToolVer
 from registry.versions import rows_newest_first, version_pick
 from security.decisions import Decision, decide, standing_grants
 from security.facts import CallFacts, ContentFact, Policy, TokenState
-from security.four_eyes import four_eyes_hold
 from security.models import User
 from security.policy.selectors import PolicyBook
 from security.principals import PersonaPrincipal
 from security.sharing.reach import about, within
+from security.two_person_rule import four_eyes_hold
 
 # What an admin wants of a tool's calls: approval, sanitised arguments, a mode of content checks, rules.
 Wishes = tuple[bool, bool, str, tuple[Mapping[str, Any], ...]]

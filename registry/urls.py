@@ -23,7 +23,7 @@ from registry.installations.views import (
     InstallPage,
 )
 from registry.personas.views_assignments import AssignableOptions, AssignmentDelete, AssignmentNew
-from registry.personas.views_grants import GrantNew, GrantRevoke
+from registry.personas.views_grants import GrantEdit, GrantNew, GrantRevoke
 from registry.personas.views_list import PersonaNew, PersonasList
 from registry.personas.views_page import PersonaPage
 from registry.personas.views_signing import SigningSecretNew
@@ -102,6 +102,7 @@ urlpatterns = [
         name="assignment_delete",
     ),
     path("personas/<slug:name>/grants/", GrantNew.as_view(), name="grant_new"),
+    path("personas/<slug:name>/grants/<int:row>/", GrantEdit.as_view(), name="grant_edit"),
     path("personas/<slug:name>/grants/<int:row>/revoke/", GrantRevoke.as_view(), name="grant_revoke"),
     path("personas/<slug:name>/signing/", SigningSecretNew.as_view(), name="signing_secret_new"),
     path("personas/<slug:name>/standing/", StandingChange.as_view(), name="standing_change"),

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from django.db.models import Model
+from django.utils import timezone
 
 from core.actors import Actor
 from core.errors import Denied, InvalidRequest
-from security.capabilities import managers
-from security.conditions import condition_words
+from security.held import held
 from security.models import User
 from security.permissions import actor_of, require
 from security.principals import PersonaPrincipal
@@ -73,20 +73,13 @@ def manager_check(by: PersonaPrincipal, capability: str) -> None:
     about the arguments of a tool's call, of which there are none here.
     """
     active_check(by)
-    names = managers(capability)
-    held = [grant for grant in by.own_now() if grant.capability in names]
-    if any(not grant.conditions for grant in held):
-        return
-    why = "lacks the capability"
-    if held:
-        words = " and ".join(map(condition_words, held[0].conditions))
-        why = f"holds {held[0].capability} only where {words}, which is about calls of tools; so it lacks"
-    remedy = f"Ask an admin to grant {capability} to {by.persona} by name, without conditions"
-    raise Denied(
-        f"{by.persona} {why} {capability}.",
-        code="CAPABILITY_MISSING",
-        suggestions=[f"{remedy}; * and tiers do not count."],
-    )
+    found = held(capability, by.grants, persona=by.persona, now=timezone.now())
+    if found.by is None:
+        raise Denied(
+            f"{by.persona} may not: {capability} {found.why}.",
+            code="CAPABILITY_MISSING",
+            suggestions=[f"Ask an admin. {found.remedy} {found.hint}".rstrip()],
+        )
 
 
 def own_check(by: By, *personas: int | None) -> None:
@@ -96,12 +89,6 @@ def own_check(by: By, *personas: int | None) -> None:
             f"{by.persona} does not change its own rights.",
             suggestions=["Let a person do it, or another persona that manages personas."],
         )
-
-
-def people_check(by: By, act: str) -> None:
-    """Raises Denied for an agent: what holds all of the hub, the agent too, is ended by a person."""
-    if isinstance(by, PersonaPrincipal):
-        raise Denied(f"{by.persona} does not {act}.", suggestions=["Let a person do it."])
 
 
 def person_behind(by: By) -> User:

@@ -10,7 +10,7 @@ from core.errors import InvalidRequest
 from toolhub_sdk.capability import capability_check as _checked
 from toolhub_sdk.capability import is_capability
 
-__all__ = ["HUB", "capability_check", "covers", "holders", "is_capability", "managers"]
+__all__ = ["HUB", "capability_check", "covers", "holders", "is_capability", "of_hub"]
 
 HUB = "toolhub"
 """Where the capabilities begin that manage the hub: `toolhub:personas`."""
@@ -25,9 +25,23 @@ def capability_check(text: object, pointer: str = "/capability") -> str:
         raise InvalidRequest(message, errors=[{"pointer": pointer, "message": message}]) from error
 
 
+def of_hub(capability: str) -> bool:
+    """Whether the capability manages the hub. A persona's own grant without conditions holds it."""
+    return capability.partition(":")[0] == HUB
+
+
 @functools.lru_cache(maxsize=8192)
 def holders(capability: str) -> tuple[str, ...]:
-    """Every grant that holds the capability, narrowest first: `a:b` → `a:b`, `a:*`, `a`, `*`."""
+    """Every grant that holds the capability, narrowest first: `a:b` → `a:b`, `a:*`, `a`, `*`.
+
+    `*` is for what tools do: it holds no capability that manages the hub.
+    """
+    found = _above(capability)
+    return found[:-1] if of_hub(capability) else found
+
+
+@functools.lru_cache(maxsize=8192)
+def _above(capability: str) -> tuple[str, ...]:
     separator = ":" if ":" in capability else "."
     parts = capability.split(separator)
     found = [capability]
@@ -37,14 +51,9 @@ def holders(capability: str) -> tuple[str, ...]:
     return (*found, "*")
 
 
-def managers(capability: str) -> tuple[str, ...]:
-    """Every grant that lets an agent manage the hub by a `toolhub:` capability: `*` is for what tools do."""
-    return holders(capability)[:-1]
-
-
 def covers(restricted: str, needed: str) -> bool:
     """Whether a restriction on one capability denies what needs another: the same, a part, or the whole.
 
     `file:*` and `file` deny `file:delete`; `file:delete` denies `file`, which would bring it.
     """
-    return restricted in holders(needed) or needed in holders(restricted)
+    return restricted in _above(needed) or needed in _above(restricted)

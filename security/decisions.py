@@ -11,10 +11,11 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from core.seen import text_seen
-from security.capabilities import covers, holders
-from security.conditions import APPROVAL, SESSION, condition_words, unmet
+from security.capabilities import covers
+from security.conditions import SESSION
 from security.content.violation import Violation
 from security.facts import CallFacts, GrantFact, LimitFact, RestrictionFact
+from security.held import Held, asks_approval, held
 
 # What is to be asked is allowed once a person has approved the call.
 Verdict = Literal["pass", "warn", "fail", "ask"]
@@ -145,43 +146,24 @@ def _version_state(facts: CallFacts) -> Check:
 def _capabilities(facts: CallFacts) -> Check:
     if not facts.required:
         return Check("capabilities", "pass", f"{facts.tool} needs no capability.")
-    unheld: dict[str, str] = {}
-    held: list[str] = []
+    unheld: dict[str, Held] = {}
+    words: list[str] = []
     for needed in facts.required:
-        by, why = _held(needed, facts)
-        if by is None:
-            unheld[needed] = why
+        found = _held(needed, facts)
+        if found.by is None:
+            unheld[needed] = found
         else:
-            held.append(f"{needed} by {by.capability}{why}")
+            words.append(f"{needed} by {found.by.capability}{found.why}")
     if not unheld:
-        return Check("capabilities", "pass", f"Held: {', '.join(held)}.")
-    reason = f"{facts.persona} may not: {'; '.join(f'{needed} {why}' for needed, why in unheld.items())}."
-    remedy = f"Grant {', '.join(unheld)} to {facts.persona}."
+        return Check("capabilities", "pass", f"Held: {', '.join(words)}.")
+    reason = f"{facts.persona} may not: {'; '.join(f'{name} {one.why}' for name, one in unheld.items())}."
+    hints = " ".join(dict.fromkeys(one.hint for one in unheld.values() if one.hint))
+    remedy = f"Grant {', '.join(unheld)} to {facts.persona}. {hints}".rstrip()
     return _fail("capabilities", reason, "CAPABILITY_MISSING", remedy)
 
 
-def _held(needed: str, facts: CallFacts) -> tuple[GrantFact | None, str]:
-    """The narrowest grant that counts for a capability, with a note; or None, and why none does."""
-    why = "is missing"
-    for grant in _holding(needed, facts.grants):
-        if grant.expires_at is not None and grant.expires_at <= facts.now:
-            why = "is expired" if why == "is missing" else why
-            continue
-        tier = f" of the tier {grant.tier}" if grant.tier else ""
-        if not grant.conditions:
-            return grant, tier
-        failed = None if facts.arguments is None else unmet(grant.conditions, facts.arguments)
-        if failed is None:
-            return grant, f"{tier} where {' and '.join(map(condition_words, grant.conditions))}"
-        # The rule and never the arguments: decisions stand in the ledger.
-        why = f"is granted only where {condition_words(failed)}"
-    return None, why
-
-
-def _holding(needed: str, grants: Sequence[GrantFact]) -> Iterator[GrantFact]:
-    """The grants that would hold it, narrowest first; a persona's own before its tier's."""
-    for name in holders(needed):
-        yield from (grant for grant in grants if grant.capability == name)
+def _held(needed: str, facts: CallFacts) -> Held:
+    return held(needed, facts.grants, persona=facts.persona, now=facts.now, arguments=facts.arguments)
 
 
 def _flag(facts: CallFacts) -> Check:
@@ -274,10 +256,10 @@ def _content(facts: CallFacts) -> Check:
 
 def _approval(facts: CallFacts) -> Check:
     why = [facts.asks] if facts.asks else []
-    wanting = any(_wants_approval(grant) for grant in facts.grants)
+    wanting = any(asks_approval(grant) for grant in facts.grants)
     for needed in facts.required if wanting else ():
-        grant, _ = _held(needed, facts)
-        if grant is not None and _wants_approval(grant):
+        grant = _held(needed, facts).by
+        if grant is not None and asks_approval(grant):
             why.append(f"the grant of {grant.capability} wants it")
     if not why:
         return _NO_APPROVAL
@@ -300,17 +282,13 @@ def _approval(facts: CallFacts) -> Check:
     )
 
 
-def _wants_approval(grant: GrantFact) -> bool:
-    return any(one["kind"] == APPROVAL for one in grant.conditions)
-
-
 def _standing(facts: CallFacts) -> tuple[GrantFact | None, str]:
     """A grant that approves calls of the tool in advance; or None, and which does not count by four eyes."""
     mine = tuple(_in_session(standing_grants(facts.tool, facts.grants), facts.session))
     needed = f"{APPROVED}:{facts.tool}"
     other = tuple(grant for grant in mine if not facts.same_eyes or grant.granted_by != facts.same_eyes)
-    found, _ = _held(needed, replace(facts, grants=other))
-    own, _ = _held(needed, replace(facts, grants=mine))
+    found = _held(needed, replace(facts, grants=other)).by
+    own = _held(needed, replace(facts, grants=mine)).by
     if found is not None or own is None:
         return found, ""
     return None, f" The grant of {own.capability} is by who is responsible for the caller: it does not count."

@@ -56,15 +56,6 @@ def capabilities_check(
             raise _denied(by, f"does not hold {capability} itself, so long and under no other conditions")
 
 
-def flags_check(by: By, flags: Sequence[str]) -> None:
-    """Raises Denied for an agent that would give a flag that its own tier does not have."""
-    if not isinstance(by, PersonaPrincipal) or not flags:
-        return
-    _bounds_check(by)
-    if more := sorted(set(flags) - set(by.standing.flags)):
-        raise _denied(by, f"does not have the flag {more[0]} itself")
-
-
 def sight_check(by: By, *names: str) -> None:
     """Raises Denied for an agent that would show a tool, package or collection that it does not see."""
     if not isinstance(by, PersonaPrincipal) or not names:
@@ -101,22 +92,6 @@ def rotation_check(by: By, token: Token) -> None:
     token_check(by, token.persona)
     if isinstance(by, PersonaPrincipal) and by.persona_id == token.persona_id and by.token_id != token.pk:
         raise _denied(by, f"rotates the token that it calls with, and not {token.prefix}…")
-
-
-def loosen_check(by: By) -> None:
-    """Raises Denied for an agent that is held by rules of its own and would loosen another persona's."""
-    if isinstance(by, PersonaPrincipal):
-        _bounds_check(by)
-
-
-def own_tool_check(by: By, tool: str) -> None:
-    """Raises Denied for an agent that would loosen a rule that holds its own calls, too.
-
-    An empty `tool` means a rule for every tool.
-    """
-    if isinstance(by, PersonaPrincipal) and (not tool or tool in sees(by.persona_id)):
-        whose = f"of {tool}, which it calls itself" if tool else "of every tool"
-        raise _denied(by, f"does not loosen a rule {whose}")
 
 
 def _bounds_check(by: PersonaPrincipal) -> None:

@@ -174,19 +174,22 @@ class Grant(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(null=True)
     conditions = CanonicalJSONField(default=list)
+    # When it was changed last; `granted_by` is who changed it then.
+    changed_at = models.DateTimeField(null=True)
     # The session that its condition of the kind `session` names; empty without one.
     session = models.CharField(max_length=128, blank=True, default="", db_default="")
 
     class Meta:
-        ordering = ("capability",)
-        constraints = (
-            models.UniqueConstraint(
-                fields=["persona", "capability", "session"], name="grant_once_in_session"
-            ),
-        )
+        ordering = ("capability", "id")
+        indexes = (models.Index(fields=["persona", "capability", "session"], name="grant_of_persona"),)
 
     def __str__(self) -> str:
         return self.capability
+
+    @property
+    def is_in_force(self) -> bool:
+        """Whether its end, if it has one, has not come."""
+        return self.expires_at is None or self.expires_at > timezone.now()
 
 
 class SigningSecret(models.Model):

@@ -8,7 +8,8 @@ from django.db import DatabaseError, IntegrityError, transaction
 
 from audit.ledger import Entry, record
 from core.errors import Conflict, InvalidRequest
-from security.acting import PERSONAS, By, acting, people_check, person_behind
+from security.acting import PERSONAS, By, acting, person_behind
+from security.loosening import safeguard_change, safeguarded
 from security.models import OutputPattern
 
 if TYPE_CHECKING:
@@ -51,13 +52,15 @@ def pattern_add(*, by: By, name: str, pattern: str) -> OutputPattern:
     return row
 
 
+@safeguarded("output_pattern.remove")
 def pattern_remove(*, by: By, row: OutputPattern) -> None:
     """Takes a pattern away. Raises Denied."""
     actor = acting(by, "security.delete_outputpattern", PERSONAS)
-    people_check(by, "take away what holds its own output")
     with transaction.atomic():
+        before = {"name": row.name, "pattern": row.pattern}
+        rule = safeguard_change(by, "output_pattern", ("hub", "output_patterns"), before, None)
         if OutputPattern.objects.filter(pk=row.pk).delete()[0]:
-            data = {"name": row.name, "pattern": row.pattern}
+            data = {**before, **rule}
             record(Entry("output_pattern.removed", actor, "hub", "output_patterns", data))
             transaction.on_commit(patterns_forget)
 

@@ -1,7 +1,6 @@
 """What `request.user` of an agent is: a persona, never a Django user."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import ClassVar
 
 from rest_framework.request import Request
@@ -29,15 +28,6 @@ class PersonaPrincipal:
     standing: Standing
 
     is_authenticated: ClassVar[bool] = True
-
-    def granted_now(self) -> list[GrantFact]:
-        """What is granted and has not expired."""
-        now = datetime.now(UTC)
-        return [grant for grant in self.grants if grant.expires_at is None or grant.expires_at > now]
-
-    def own_now(self) -> list[GrantFact]:
-        """What is granted to the persona itself, not by its tier, and has not expired."""
-        return [grant for grant in self.granted_now() if not grant.tier]
 
     @property
     def actor(self) -> Actor:

@@ -35,6 +35,9 @@ class Safeguard:
     permission: str
     fields: Mapping[str, Direction]
     deletion_loosens: bool = False
+    # Fields that say how much is given. Widening one gives more (security/giving.py): an agent gives what it
+    # holds, and one person decides.
+    gives: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,11 @@ class Loosened:
     field: str
     before: Any
     after: Any
+
+    @property
+    def gives(self) -> bool:
+        """Whether the change gives more, and takes no safeguard away."""
+        return self.field in SAFEGUARDS[self.kind].gives
 
     def __str__(self) -> str:
         if not self.field:
@@ -117,9 +125,20 @@ SAFEGUARDS: Mapping[str, Safeguard] = {
     "standing": Safeguard(
         "persona's tier and isolation",
         "policy.change_standing",
-        {"isolation": ISOLATION_LOWERED, "flags": MEMBER_ADDED, "limits": MEMBER_REMOVED},
+        {
+            "isolation": ISOLATION_LOWERED,
+            "capabilities": MEMBER_ADDED,
+            "flags": MEMBER_ADDED,
+            "limits": MEMBER_REMOVED,
+        },
+        gives=frozenset({"capabilities"}),
     ),
-    "tier": Safeguard("tier", "policy.change_tier", {"flags": MEMBER_ADDED}),
+    "tier": Safeguard(
+        "tier",
+        "policy.change_tier",
+        {"capabilities": MEMBER_ADDED, "flags": MEMBER_ADDED},
+        gives=frozenset({"capabilities"}),
+    ),
     "flag": Safeguard("flag", "policy.change_flag", {"state": STATE_OPENED}),
     "restriction": Safeguard(
         "restriction",
@@ -148,7 +167,10 @@ SAFEGUARDS: Mapping[str, Safeguard] = {
         deletion_loosens=True,
     ),
     "grant": Safeguard(
-        "grant", "security.add_grant", {"conditions": CONDITIONS_WIDENED, "expires_at": ENDS_LATER}
+        "grant",
+        "security.add_grant",
+        {"approval": SWITCHED_OFF, "conditions": CONDITIONS_WIDENED, "expires_at": ENDS_LATER},
+        gives=frozenset({"conditions", "expires_at"}),
     ),
     "output_pattern": Safeguard(
         "output pattern", "security.delete_outputpattern", {"pattern": CHANGED}, deletion_loosens=True

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Literal
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -11,17 +12,23 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied, InvalidRequest
 from security.acting import PERSONAS, By, acting, own_check, person_behind
-from security.capabilities import HUB
-from security.conditions import SESSION, Condition, conditions_check, session_of
-from security.decisions import APPROVED
-from security.four_eyes import four_eyes_hold
-from security.giving import capabilities_check, loosen_check, rotation_check, token_check
+from security.conditions import Condition
+from security.giving import rotation_check, token_check
+from security.granting import (
+    agent_check,
+    bypassed,
+    given_check,
+    given_read,
+    given_values,
+    once_check,
+    told_of,
+)
 from security.lineage import line_check, tokens_end
+from security.loosening import safeguard_change, safeguarded
 from security.models import Grant, Persona, Token, User
-from security.permissions import actor_of, require
+from security.permissions import actor_of
 from security.policy.capability_names import capability_read
 from security.principals import PersonaPrincipal
-from security.sharing.kinds import things_named
 from security.tokens import token_digest, token_text
 
 PERSONA_NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
@@ -62,14 +69,16 @@ def persona_create(*, by: By, name: str, title: str = "", description: str = "")
     return persona
 
 
+@safeguarded("persona.switch")
 def persona_switch(*, by: By, persona: Persona, on: bool) -> None:
     """Switches a persona on or off. Off refuses its next call."""
     actor = acting(by, "security.change_persona", PERSONAS, on=[persona])
-    if on:
-        loosen_check(by)
     with transaction.atomic():
+        row = Persona.objects.select_for_update(of=("self",)).get(pk=persona.pk)
+        states = {"is_active": row.is_active}, {"is_active": on}
+        rule = safeguard_change(by, "persona", ("persona", str(persona.pk)), *states, row)
         if Persona.objects.filter(pk=persona.pk, is_active=not on).update(is_active=on):
-            record(_entry("persona.switched_on" if on else "persona.switched_off", actor, persona))
+            record(_entry("persona.switched_on" if on else "persona.switched_off", actor, persona, **rule))
 
 
 def persona_describe(
@@ -91,6 +100,7 @@ def persona_describe(
             record(_entry("persona.described", actor, row, **changed))
 
 
+@safeguarded("grant.create")
 def grant_create(
     *,
     by: By,
@@ -100,103 +110,81 @@ def grant_create(
     expires_at: datetime | None = None,
     conditions: Sequence[Condition] = (),
 ) -> Grant:
-    """Gives a capability, perhaps until a time (UTC), perhaps under conditions (security/conditions.py).
+    """Grant a capability, perhaps until a time (UTC), perhaps under conditions (security/conditions.py).
 
-    Raises Denied, InvalidRequest, Conflict when held already.
+    A persona can hold several grants of one capability with different conditions: any that allows a call is
+    enough. Raises Denied, InvalidRequest, and Conflict for the same grant again.
     """
     actor = acting(by, "security.add_grant", PERSONAS, on=[persona])
     own_check(by, persona.pk)
-    person = person_behind(by)
     capability_read(capability)
-    reason = _fits("reason", reason, 200)
-    if not reason:
-        raise _field_error("reason", "Say why the persona needs it.")
-    if expires_at is not None and expires_at <= timezone.now():
-        raise _field_error("expires_at", "The time has passed.")
-    checked = conditions_check(list(conditions))
-    if checked and capability.partition(":")[0] == HUB:
-        message = f"{capability} is about the hub: conditions on a call's arguments cannot be met there."
-        raise InvalidRequest(message, errors=[{"pointer": "/conditions", "message": message}])
-    session = _session_check(capability, checked, expires_at)
-    capabilities_check(by, [capability], expires_at, checked)
-    _peoples_check(person, persona, capability)
-    _advance_check(person, persona, capability)
-    try:
-        with transaction.atomic():
-            grant = Grant.objects.create(
-                persona=persona,
-                conditions=checked,
-                capability=capability,
-                reason=reason,
-                granted_by=person,
-                expires_at=expires_at,
-                session=session,
-            )
-            until = expires_at.isoformat() if expires_at else None
-            data: dict[str, object] = {"capability": capability, "reason": grant.reason, "expires_at": until}
-            data |= {"conditions": checked} if checked else {}
-            record(_entry("grant.created", actor, persona, **data))
-    except IntegrityError as error:
-        message = f"{persona.name} holds {capability} already{' in this session' if session else ''}."
-        raise Conflict(message, errors=[{"pointer": "/capability", "message": message}]) from error
+    given = given_read(capability, reason, expires_at, conditions)
+    given_check(by, persona, given)
+    with transaction.atomic():
+        Persona.objects.select_for_update(of=("self",)).get(pk=persona.pk)
+        once_check(persona, given)
+        rule = safeguard_change(by, "grant", ("persona", str(persona.pk)), *bypassed(persona, given), persona)
+        grant = Grant.objects.create(
+            persona=persona,
+            capability=capability,
+            granted_by=person_behind(by),
+            session=given.session,
+            **given.columns,
+        )
+        record(_entry("grant.created", actor, persona, capability=capability, **given.told, **rule))
     return grant
 
 
-def _session_check(capability: str, conditions: Sequence[Condition], expires_at: datetime | None) -> str:
-    """The session that a grant is for; empty without one. Raises InvalidRequest.
+@safeguarded("grant.change")
+def grant_change(
+    *,
+    by: By,
+    grant: Grant,
+    reason: str | None = None,
+    expires_at: datetime | Literal["keep"] | None = "keep",
+    conditions: Sequence[Condition] | None = None,
+) -> Grant:
+    """Change a grant, or renew one that has expired. What is left out stays.
 
-    Agents name their sessions themselves: what counts in one ends by itself all the same.
+    The person who changes it answers for it from then on. Raises Denied, InvalidRequest, Conflict.
     """
-    named = [one for one in conditions if one["kind"] == SESSION]
-    if not named:
-        return ""
-    message = ""
-    if capability.partition(":")[0] != APPROVED:
-        message = f"Only an approval in advance, {APPROVED}:TOOL, is given for a session."
-    elif len(named) > 1:
-        message = "A grant is for one session."
-    elif expires_at is None:
-        message = "A grant for a session needs an end."
-    if message:
-        raise InvalidRequest(message, errors=[{"pointer": "/conditions", "message": message}])
-    return session_of(named)
-
-
-def _peoples_check(by: User, persona: Persona, capability: str) -> None:
-    """The right to manage one persona gives it neither the hub nor approvals. Raises Denied, NotFound.
-
-    Who gives `toolhub:…` may grant in all of the hub. Who gives `approved:TOOL` may approve the persona's
-    calls of the tool, and in all of the hub where no such tool is named.
-    """
-    kind, _, tool = capability.partition(":")
-    if kind == HUB:
-        require(by, "security.add_grant")
-    if kind == APPROVED:
-        named = things_named(None, tool)
-        if not named:
-            require(by, APPROVE)
-        require(by, APPROVE, persona, *named)
-
-
-def _advance_check(by: User, persona: Persona, capability: str) -> None:
-    """Who is responsible for an agent does not approve its calls, in advance neither. Raises Denied.
-
-    Tells those early whom a token shows; the decision on each call holds for all (security/decisions.py).
-    """
-    if capability.partition(":")[0] != APPROVED or not four_eyes_hold():
-        return
-    valid = Token.objects.filter(persona=persona, revoked_at=None, expires_at__gt=timezone.now())
-    if valid.filter(responsible=by).exists():
-        raise Denied(
-            f"You are responsible for a token of {persona.name}.",
-            suggestions=["Ask somebody else who may grant, or switch the rule of four eyes off."],
+    persona = grant.persona
+    actor = acting(by, "security.add_grant", PERSONAS, on=[persona])
+    own_check(by, persona.pk)
+    with transaction.atomic():
+        Persona.objects.select_for_update(of=("self",)).get(pk=persona.pk)
+        row = Grant.objects.select_for_update(of=("self",)).filter(pk=grant.pk).first()
+        if row is None:
+            raise Conflict("The grant was revoked meanwhile.", suggestions=["Grant the capability again."])
+        agent_check(by, row)
+        given = given_read(
+            row.capability,
+            row.reason if reason is None else reason,
+            row.expires_at if expires_at == "keep" else expires_at,
+            row.conditions if conditions is None else conditions,
+            before=row,
         )
+        given_check(by, persona, given)
+        once_check(persona, given, but=row.pk)
+        values = given_values(row), given_values(given)
+        rule = safeguard_change(by, "grant", ("persona", str(persona.pk)), *values, persona)
+        changed = {name: value for name, value in given.columns.items() if getattr(row, name) != value}
+        if changed:
+            before = {name: getattr(row, name) for name in changed}
+            row.granted_by, row.changed_at, row.session = person_behind(by), timezone.now(), given.session
+            for name, value in changed.items():
+                setattr(row, name, value)
+            row.save(update_fields=[*changed, "granted_by", "changed_at", "session"])
+            told = {"grant": row.pk, "before": told_of(before), "after": told_of(changed)}
+            record(_entry("grant.changed", actor, persona, capability=row.capability, **told, **rule))
+    return row
 
 
 def grant_revoke(*, by: By, grant: Grant) -> None:
     """Takes a capability back; the next call sees it. Raises Denied."""
     actor = acting(by, "security.delete_grant", PERSONAS, on=[grant.persona])
     own_check(by, grant.persona_id)
+    agent_check(by, grant)
     with transaction.atomic():
         deleted, _ = Grant.objects.filter(pk=grant.pk).delete()
         if deleted:

@@ -24,6 +24,7 @@ from security.oidc.views import (
 from security.sharing.views import SharingPage, SharingTake, SharingTeam
 from security.sharing.views_teams import TeamDelete, TeamNew, TeamPage, TeamPart, TeamsList
 from security.views_patterns import OutputPatternRemove, OutputPatterns
+from security.views_proposals import ProposalConfirm, ProposalPage, ProposalRefuse, Proposals
 from security.views_sandbox import Sandbox
 
 urlpatterns = [
@@ -59,6 +60,10 @@ urlpatterns = [
     path("account/tokens/<int:row>/revoke/", OwnTokenRevoke.as_view(), name="own_token_revoke"),
     path("account/sessions/end/", OwnSessionsEnd.as_view(), name="own_sessions_end"),
     path("account/sessions/<int:row>/end/", OwnSessionEnd.as_view(), name="own_session_end"),
+    path("proposed-changes/", Proposals.as_view(), name="proposals"),
+    path("proposed-changes/<int:pk>/", ProposalPage.as_view(), name="proposal"),
+    path("proposed-changes/<int:pk>/confirm/", ProposalConfirm.as_view(), name="proposal_confirm"),
+    path("proposed-changes/<int:pk>/refuse/", ProposalRefuse.as_view(), name="proposal_refuse"),
     path("settings/filters/", OutputPatterns.as_view(), name="output_patterns"),
     path("settings/filters/<int:row>/remove/", OutputPatternRemove.as_view(), name="output_pattern_remove"),
 ]

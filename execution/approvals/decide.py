@@ -169,16 +169,17 @@ def _in_advance(by: User, run: Run, reason: str, hours: int, session: str) -> No
     """A grant that approves later calls until a time, in place of the one before it; perhaps in a session."""
     capability = f"{IN_ADVANCE}:{run.tool}"
     until = timezone.now() + timedelta(hours=hours)
-    before = Grant.objects.filter(persona=run.persona, capability=capability, session=session).first()
-    if before is not None:
-        grant_revoke(by=by, grant=before)
+    conditions = [{"kind": SESSION, "values": [session]}] if session else []
+    for before in Grant.objects.filter(persona=run.persona, capability=capability, session=session):
+        if before.conditions == conditions:
+            grant_revoke(by=by, grant=before)
     grant_create(
         by=by,
         persona=run.persona,
         capability=capability,
         reason=reason[:200],
         expires_at=until,
-        conditions=[{"kind": SESSION, "values": [session]}] if session else (),
+        conditions=conditions,
     )
 
 

@@ -5,9 +5,9 @@ from typing import Literal
 
 from core.errors import Denied
 from execution.models import Approval, Run
-from security.four_eyes import four_eyes_hold, others_with
 from security.models import User
 from security.sharing.reach import may
+from security.two_person_rule import four_eyes_hold, others_with
 
 APPROVE = "execution.approve_run"
 Rule = Literal["other", "off", "refused"]

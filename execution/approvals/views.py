@@ -23,9 +23,10 @@ from execution.approvals.selectors import (
     approvals_waiting,
 )
 from execution.models import Approval
-from security.four_eyes import CHANGE, four_eyes_hold, four_eyes_switch, others_with
+from security.four_eyes import CHANGE, four_eyes_switch
 from security.models import User
 from security.people import person_of
+from security.two_person_rule import four_eyes_hold, others_with
 
 SHOWN = 10
 

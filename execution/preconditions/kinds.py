@@ -17,8 +17,7 @@ from execution.preconditions.resources import resource_look
 from execution.runs.selectors import first_id_at
 from registry.config.selectors import settings_of
 from registry.models import Tool, VersionState
-from security.capabilities import holders
-from security.conditions import condition_words, unmet
+from security.held import held
 
 Declared = Mapping[str, Any]
 _AVAILABLE = {VersionState.ACTIVE, VersionState.DEPRECATED}
@@ -58,14 +57,11 @@ def _permission(declared: Declared, facts: Facts) -> Verdict:
     needed = declared["permission"]
     if facts.principal is None:
         return Verdict(False, "Nobody answers for this call.")
-    names, failed = holders(needed), None
-    for grant in facts.principal.granted_now():
-        if grant.capability in names:
-            failed = unmet(grant.conditions, facts.arguments)
-            if failed is None:
-                return HOLDS
-    only = f" for this call, but only where {condition_words(failed)}" if failed else ""
-    return Verdict(False, f"{facts.principal.persona} does not hold {needed}{only}. An admin can grant it.")
+    who = facts.principal
+    found = held(needed, who.grants, persona=who.persona, now=timezone.now(), arguments=facts.arguments)
+    if found.by is not None:
+        return HOLDS
+    return Verdict(False, f"{who.persona} may not: {needed} {found.why}. An admin can grant it.")
 
 
 def _dependency(declared: Declared, facts: Facts) -> Verdict:

@@ -9,11 +9,11 @@ from core.errors import Denied
 from registry.installations.models import Installation
 from registry.models import Package
 from security.acting import By
-from security.four_eyes import SHOWN, four_eyes_hold
 from security.models import User
 from security.principals import PersonaPrincipal
 from security.sharing.people import people_with
 from security.sharing.reach import EVERYTHING
+from security.two_person_rule import SHOWN, four_eyes_hold
 
 INSTALL = "registry.add_release"
 Rule = Literal["other", "alone", "off", "operator", "refused"]

@@ -18,6 +18,7 @@ from registry.policy.kept import grants_without, tools_kept
 from registry.policy.limits_view import limits_view
 from registry.policy.named import tier_named
 from security.acting import PERSONAS, acting, reading
+from security.loosening import setters_view
 from security.models import Grant, Persona
 from security.policy.selectors import PolicyBook, standing_of
 from security.policy.services import isolation_set
@@ -54,6 +55,7 @@ def grant_view(row: Grant) -> dict[str, Any]:
         "conditions": row.conditions,
         "by": row.granted_by.get_username(),
         "created_at": row.created_at,
+        "changed_at": row.changed_at,
     }
 
 
@@ -79,6 +81,7 @@ def persona_view(by: PersonaPrincipal, persona: Persona) -> dict[str, Any]:
     restrictions = persona.restrictions.exclude(tool__in=kept).select_related("persona", "created_by")
     return {
         **persona_short(persona),
+        "set_by": setters_view(("persona", str(persona.pk)), "persona", "standing"),
         "grants": [grant_view(row) for row in grants],
         "limits": limits_view(persona, book, kept),
         "restrictions": [restriction_view(row) for row in restrictions.order_by("-pk")[:PAGE]],

@@ -18,9 +18,10 @@ from registry.policy.kept import grants_without, tools_kept
 from registry.policy.named import time_read
 from registry.services import assignment_create, assignment_delete
 from security.acting import person_answering
+from security.models import Grant
 from security.policy.services import field_error
-from security.principals import caller
-from security.services import grant_create, grant_revoke
+from security.principals import PersonaPrincipal, caller
+from security.services import grant_change, grant_create, grant_revoke
 from security.sharing.reach import about
 
 
@@ -108,14 +109,27 @@ class Grants(APIView):
 
 
 class GrantDetail(APIView):
-    """DELETE personas/{name}/grants/{id}."""
+    """PATCH and DELETE personas/{name}/grants/{id}."""
+
+    @extend_schema(**openapi.GRANT_CHANGE)
+    def patch(self, request: Request, name: str, pk: int) -> Response:
+        by = caller(request)
+        row = _grant(by, name, pk, "security.add_grant")
+        body = body_read("grant_change", request.data)
+        if "expires_at" in body:
+            body["expires_at"] = time_read(body["expires_at"])
+        return Response(grant_view(grant_change(by=by, grant=row, **body)))
 
     @extend_schema(**openapi.GRANT_REVOKE)
     def delete(self, request: Request, name: str, pk: int) -> HttpResponse:
         by = caller(request)
-        persona = persona_managed(by, name, "security.delete_grant")
-        row = persona.grants.select_related("persona").filter(pk=pk).first()
-        if row is None:
-            raise NotFound(f"{name} has no grant {pk}.")
-        grant_revoke(by=by, grant=row)
+        grant_revoke(by=by, grant=_grant(by, name, pk, "security.delete_grant"))
         return gone()
+
+
+def _grant(by: PersonaPrincipal, name: str, pk: int, permission: str) -> Grant:
+    rows = persona_managed(by, name, permission).grants.select_related("persona", "granted_by")
+    found = rows.filter(pk=pk).first()
+    if found is None:
+        raise NotFound(f"{name} has no grant {pk}.")
+    return found

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from core.errors import ToolHubError
 from core.forms import ConsoleForm
+from security.models import Grant
 from security.services import TOKEN_DAYS_MAX
 
 
@@ -127,7 +128,8 @@ class GrantForm(ConsoleForm):
 
     def wishes(self) -> dict[str, Any]:
         """What the service takes; conditions in the order of their rows."""
-        given = {name: self.cleaned_data[name] for name in ("capability", "reason", "expires_at")}
+        names = ("capability", "reason", "expires_at")
+        given = {name: self.cleaned_data[name] for name in names if name in self.fields}
         made = [(row, _condition_read(self.cleaned_data, row)) for row in ROWS]
         self.rows = [row for row, condition in made if condition]
         given["conditions"] = [condition for _, condition in made if condition]
@@ -147,6 +149,36 @@ class GrantForm(ConsoleForm):
 
 for _row in ROWS:
     GrantForm.base_fields |= _condition_fields(_row)
+
+
+class GrantEditForm(GrantForm):
+    """A grant that is there: all but its capability can be changed."""
+
+    def __init__(self, *args: Any, grant: Grant, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        del self.fields["capability"]
+        kinds, known = [one["kind"] for one in grant.conditions], dict(_KINDS)
+        # Conditions that the form cannot show stay.
+        self.keeps = len(kinds) > len(ROWS) or any(kind not in known for kind in kinds)
+        if self.keeps:
+            for row in ROWS:
+                for name in ("condition", "argument", "values"):
+                    del self.fields[f"{name}{row}"]
+
+    def wishes(self) -> dict[str, Any]:
+        """What the service takes; no conditions where those that are there stay."""
+        if self.keeps:
+            return {name: self.cleaned_data[name] for name in ("reason", "expires_at")}
+        return super().wishes()
+
+    @staticmethod
+    def values_of(grant: Grant) -> dict[str, Any]:
+        """The grant as the form shows it."""
+        values: dict[str, Any] = {"reason": grant.reason, "expires_at": grant.expires_at}
+        for row, one in zip(ROWS, grant.conditions, strict=False):
+            values |= {f"condition{row}": one["kind"], f"argument{row}": one.get("argument", "")}
+            values[f"values{row}"] = one.get("expression", "\n".join(one.get("values", ())))
+        return values
 
 
 class TokenForm(ConsoleForm):

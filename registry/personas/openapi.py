@@ -10,6 +10,7 @@ from registry.policy.openapi import (
     NAME,
     REASON,
     RESTRICTION,
+    SET_BY,
     TIME,
     TIME_OR_NULL,
     form,
@@ -18,7 +19,7 @@ from registry.policy.openapi import (
 )
 from registry.schemas import validator_build
 from security.conditions import APPROVAL, CONDITIONS_MAX, KINDS, SESSION
-from security.policy.services import ISOLATION
+from security.safeguards import ISOLATION
 from security.services import OVERLAP_HOURS_MAX, TOKEN_DAYS_MAX
 
 _TITLE, _DESCRIPTION = {"type": "string", "maxLength": 120}, {"type": "string", "maxLength": 10_000}
@@ -50,6 +51,7 @@ GRANT = _object(
     expires_at=TIME_OR_NULL,
     conditions=_CONDITIONS,
     **_WHO_WHEN,
+    changed_at={**TIME_OR_NULL, "description": "When `by` changed it last"},
 )
 ASSIGNMENT = _object(
     id={"type": "integer"},
@@ -88,10 +90,15 @@ _IN_SHORT = {
 PERSONA_SHORT = _object(**_IN_SHORT)
 PERSONA = _object(
     **_IN_SHORT,
+    set_by=SET_BY,
     grants={"type": "array", "items": GRANT},
     limits={"type": "array", "items": LIMIT},
     restrictions={"type": "array", "items": RESTRICTION},
 )
+_CONDITIONS_GIVEN = {
+    **_CONDITIONS,
+    "items": {"type": "object", "description": CONDITION["description"]},
+}
 FORMS = {
     "persona": form({"name": NAME, "title": _TITLE, "description": _DESCRIPTION}, "name"),
     "persona_change": form(
@@ -112,14 +119,12 @@ FORMS = {
             "capability": _CAPABILITY,
             "reason": REASON,
             "expires_at": TIME,
-            "conditions": {
-                **_CONDITIONS,
-                "items": {"type": "object", "description": CONDITION["description"]},
-            },
+            "conditions": _CONDITIONS_GIVEN,
         },
         "capability",
         "reason",
     ),
+    "grant_change": form({"reason": REASON, "expires_at": TIME_OR_NULL, "conditions": _CONDITIONS_GIVEN}),
     "token": form(
         {
             "name": {"type": "string", "minLength": 1, "maxLength": 80, "description": "What it is used for"},
@@ -200,6 +205,14 @@ GRANT_CREATE = operation(
     },
     status=201,
     said=_NO_MORE,
+)
+GRANT_CHANGE = operation(
+    "grant_change",
+    "Change or renew a grant, from the next call on",
+    GRANT,
+    body=FORMS["grant_change"],
+    example={"conditions": [{"kind": "path", "argument": "/path", "values": ["/srv/reports", "/srv/plans"]}]},
+    said=f"What is left out stays; `expires_at: null` takes the end away. {_NO_MORE}",
 )
 GRANT_REVOKE = operation("grant_revoke", "Revoke a grant, from the next call on", None, status=204)
 TOKENS = operation(

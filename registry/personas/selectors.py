@@ -14,6 +14,7 @@ from registry.selectors import ResolvedTool, assigned_words, assigning, call_dec
 from security.decisions import Decision
 from security.models import Grant, Persona, SigningSecret, Token, User
 from security.policy.selectors import PolicyBook
+from security.proposals import safeguards_exist
 from security.sharing.reach import within
 from security.tokens import principal_supposed, principals_supposed
 from toolhub_sdk.checks.problem import pointer as pointer_of
@@ -50,13 +51,14 @@ def tokens_ending(now: datetime, soon: timedelta = timedelta(days=7)) -> QuerySe
 
 def persona_detail(name: str, by: User, permission: str = VIEW) -> Persona:
     """A persona on which the person holds the permission, with `signed_since` and `signed_by` of the newest
-    signing secret. Raises NotFound.
+    signing secret, and `has_safeguards`. Raises NotFound.
     """
     newest = SigningSecret.objects.filter(persona=OuterRef("pk"))
     rows = Persona.objects.select_related("standing__tier", "team").filter(name=name)
     rows = rows.annotate(
         signed_since=Subquery(newest.values("created_at")[:1]),
         signed_by=Subquery(newest.values("created_by__username")[:1]),
+        has_safeguards=safeguards_exist("persona"),
     )
     persona = within(by, rows, permission).first()
     if persona is None:

@@ -4,12 +4,14 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
+from core.pages import ConsoleView
 from core.questions import Question, QuestionView
-from registry.personas.forms import GrantForm
+from registry.personas.forms import GrantEditForm, GrantForm
 from registry.personas.selectors import persona_detail
 from registry.personas.views_page import PersonaFormView, persona_url
+from security.models import Grant
 from security.people import person_of
-from security.services import grant_create, grant_revoke
+from security.services import grant_change, grant_create, grant_revoke
 
 
 class GrantNew(PersonaFormView):
@@ -26,6 +28,35 @@ class GrantNew(PersonaFormView):
             return self.show_persona(persona, form)
         messages.success(request, f"{grant.capability} is granted.")
         return redirect(persona_url(name, "grants"))
+
+
+class GrantEdit(ConsoleView):
+    """Changes a grant, or renews one that has expired."""
+
+    permission = "security.add_grant"
+    template = "registry/grant_edit.html"
+
+    def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
+        """The form with the grant's values."""
+        grant = self._grant(name, row)
+        return self._show(grant, GrantEditForm(grant=grant, initial=GrantEditForm.values_of(grant)))
+
+    def post(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
+        """Saves it, or shows what is wrong."""
+        grant = self._grant(name, row)
+        form = GrantEditForm(request.POST, grant=grant)
+        made = form.attempt(lambda: grant_change(by=person_of(request), grant=grant, **form.wishes()))
+        if made is None:
+            return self._show(grant, form, status=422)
+        messages.success(request, f"The grant of {grant.capability} is saved.")
+        return redirect(persona_url(name, "grants"))
+
+    def _grant(self, name: str, row: int) -> Grant:
+        persona = persona_detail(name, person_of(self.request), self.permission)
+        return get_object_or_404(persona.grants.select_related("persona", "granted_by"), pk=row)
+
+    def _show(self, grant: Grant, form: GrantEditForm, status: int = 200) -> HttpResponse:
+        return self.show({"grant": grant, "form": form}, status=status)
 
 
 class GrantRevoke(QuestionView):

@@ -14,6 +14,7 @@ from registry.bodies import body_check
 from registry.policy import openapi_tiers as openapi
 from registry.policy.named import flag_named, tool_named
 from security.acting import PERSONAS, acting, person_answering, reading
+from security.loosening import setters_view
 from security.models import User
 from security.policy.models import Flag, Tier
 from security.policy.selectors import flag_detail, flagged_tools, flags_page, tier_detail, tiers_page
@@ -37,13 +38,20 @@ def tier_view(tier: Tier) -> dict[str, Any]:
         "capabilities": tier.capabilities,
         "flags": tier.flags,
         "personas": tier.standings.count(),
+        "set_by": setters_view(("tier", tier.name), "tier"),
     }
 
 
 def flag_view(flag: Flag, by: User) -> dict[str, Any]:
     """As the API tells it; of the tools that need it those that the person sees."""
     tools = sorted(flagged_tools(by).filter(flag=flag).values_list("tool", flat=True))
-    return {"name": flag.name, "description": flag.description, "state": flag.state, "tools": tools}
+    return {
+        "name": flag.name,
+        "description": flag.description,
+        "state": flag.state,
+        "tools": tools,
+        "set_by": setters_view(("flag", flag.name), "flag"),
+    }
 
 
 class Tiers(APIView):

@@ -12,8 +12,9 @@ from security.models import User
 from security.policy.catalogue import RISKS
 from security.policy.limits import AMOUNT_MAX, WINDOW_MAX
 from security.policy.models import Tier
-from security.policy.services import ISOLATION, REASON_MAX
+from security.policy.services import REASON_MAX
 from security.policy.tiers import DESCRIPTION_MAX
+from security.safeguards import ISOLATION
 
 FLAG_STATES = [
     ("off", "off: nobody may call tools that need it"),

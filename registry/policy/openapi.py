@@ -34,6 +34,14 @@ def page_of(name: str, row: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": {name: rows, "next": {"type": ["string", "null"]}}}
 
 
+SET_BY: dict[str, Any] = {
+    "type": "object",
+    "description": "Who set which safeguard last, by field",
+    "additionalProperties": {
+        "type": "object",
+        "properties": {"by": {"type": "string"}, "at": {"type": "string", "format": "date-time"}},
+    },
+}
 RESTRICTION: dict[str, Any] = {
     "type": "object",
     "properties": {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from registry.policy.openapi import AFTER, ERRORS, NAME, form, operation, page_of
+from registry.policy.openapi import AFTER, ERRORS, NAME, SET_BY, form, operation, page_of
 from registry.schemas import validator_build
 from security.policy.models import Flag
 
@@ -17,6 +17,7 @@ TIER: dict[str, Any] = {
         "capabilities": {"type": "array", "items": {"type": "string"}},
         "flags": {"type": "array", "items": {"type": "string"}},
         "personas": {"type": "integer", "description": "How many are on it"},
+        "set_by": SET_BY,
     },
 }
 FLAG: dict[str, Any] = {
@@ -26,6 +27,7 @@ FLAG: dict[str, Any] = {
         "description": {"type": "string"},
         "state": _STATE,
         "tools": {"type": "array", "items": {"type": "string"}},
+        "set_by": SET_BY,
     },
 }
 TIER_FORM = form({"name": NAME, "description": _TEXT, "capabilities": _NAMES, "flags": _NAMES}, "name")

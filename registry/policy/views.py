@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -20,8 +19,8 @@ from registry.policy.named import tier_named
 from security.people import person_of
 from security.policy.models import Restriction
 from security.policy.selectors import pauses_of, restriction_detail, restrictions_page
-from security.policy.services import isolation_set, pause_begin, restriction_create, restriction_lift
-from security.policy.tiers import tier_set
+from security.policy.services import pause_begin, restriction_create, restriction_lift
+from security.policy.tiers import standing_change
 
 NAMED = ("persona", "tool", "capability")
 
@@ -138,9 +137,8 @@ class StandingChange(PersonaFormView):
 
         def change() -> bool:
             by, given = person_of(request), form.cleaned_data
-            with transaction.atomic():
-                isolation_set(by=by, persona=persona, isolation=given["isolation"])
-                tier_set(by=by, persona=persona, tier=tier_named(given["tier"]))
+            tier = tier_named(given["tier"])
+            standing_change(by=by, persona=persona, isolation=given["isolation"], tier=tier)
             return True
 
         if not form.attempt(change):

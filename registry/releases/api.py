@@ -35,6 +35,7 @@ from registry.schemas import validator_build
 from registry.selectors import tool_detail
 from registry.versions import relation
 from security.acting import person_answering, reading
+from security.loosening import setters_view
 from security.principals import caller
 from security.sharing.reach import within
 
@@ -221,7 +222,12 @@ class ReleaseRestore(APIView):
 
 
 class ToolOverlay(APIView):
-    """PUT tools/{name}/overlay."""
+    """GET and PUT tools/{name}/overlay."""
+
+    @extend_schema(**openapi.OVERLAY_READ)
+    def get(self, request: Request, name: str) -> Response:
+        tool = tool_detail(name, reading(caller(request), VIEW))
+        return Response({**tool.overlay, "set_by": setters_view(("tool", tool.name), "tool", "tool_flag")})
 
     @extend_schema(**openapi.EDIT)
     def put(self, request: Request, name: str) -> Response:

@@ -3,15 +3,17 @@
 from django.db import transaction
 
 from audit.ledger import Entry, record
-from core.errors import Conflict, Denied, InvalidRequest
+from core.errors import Conflict, InvalidRequest
 from registry.models import Package, Release, VersionState
 from security.acting import By, acting
-from security.models import User
+from security.loosening import safeguard_change, safeguarded
+from security.safeguards import RELEASE_STATES
 
 CHANGE = "registry.change_release"
 REASON_MAX = 300
 
 
+@safeguarded("release.deprecate")
 def release_deprecate(*, by: By, release: Release, reason: str) -> None:
     """Its tools go on working; callers are warned with the reason.
 
@@ -36,6 +38,7 @@ def release_quarantine(*, by: By, release: Release, reason: str) -> None:
     _set(by, release, VersionState.QUARANTINED, "release.quarantined", reason)
 
 
+@safeguarded("release.restore")
 def release_restore(*, by: By, release: Release) -> None:
     """Takes deprecation or withdrawal back, and quarantine: that by a person only, who has reviewed it.
 
@@ -63,14 +66,20 @@ def _set(by: By, release: Release, state: VersionState, kind: str, reason: str) 
             )
         held = release.tool_versions.filter(state=VersionState.QUARANTINED)
         if state is not VersionState.QUARANTINED and held.exists():
-            _review_check(by, release, state)
+            _review_check(release, state)
+        states = {"state": _strictest(release)}, {"state": str(state)}
+        rule = safeguard_change(by, "release", ("package", package.name), *states, package)
         release.tool_versions.update(state=state, state_reason=reason)
-        record(Entry(kind, actor, "package", package.name, {"version": release.version, "reason": reason}))
+        data = {"version": release.version, "reason": reason, **rule}
+        record(Entry(kind, actor, "package", package.name, data))
 
 
-def _review_check(by: By, release: Release, state: VersionState) -> None:
+def _strictest(release: Release) -> str:
+    states = {str(one) for one in release.tool_versions.values_list("state", flat=True)}
+    return max(states, key=RELEASE_STATES.index, default="active")
+
+
+def _review_check(release: Release, state: VersionState) -> None:
     """What is in quarantine comes out by a person's review, and by no other change."""
     if state is not VersionState.ACTIVE:
         raise Conflict(f"{release} is in quarantine.", suggestions=["Review it, and restore it first."])
-    if not isinstance(by, User):
-        raise Denied(f"{release} is in quarantine: a person reviews it, and restores it.")

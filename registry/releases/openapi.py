@@ -9,6 +9,7 @@ from registry.content import MODES
 from registry.contracts import CATEGORIES
 from registry.installations.openapi import answers
 from registry.models import VersionState
+from registry.policy.openapi import SET_BY
 from registry.releases.lifecycle import REASON_MAX
 from registry.releases.overlay import TAG_MAX, TAGS_MAX, TEXT_MAX
 
@@ -183,4 +184,14 @@ EDIT: dict[str, Any] = {
     "summary": "Edit what people add to a tool",
     "request": {"application/json": OVERLAY},
     "responses": answers(200, OVERLAY, "The overlay as it is now.", 400, 404, 413, 422),
+}
+OVERLAY_READ: dict[str, Any] = {
+    "operation_id": "tool_overlay_get",
+    "summary": "Read what people added to a tool, and who set its safeguards",
+    "responses": answers(
+        200,
+        {**OVERLAY, "properties": {**OVERLAY["properties"], "set_by": SET_BY}, "description": ""},
+        "The overlay.",
+        404,
+    ),
 }

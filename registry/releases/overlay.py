@@ -11,7 +11,7 @@ from registry.content import MODES
 from registry.contracts import CATEGORIES
 from registry.models import Tool
 from security.acting import By, acting
-from security.giving import own_tool_check
+from security.loosening import safeguard_change, safeguarded
 
 SWITCHES = ("approval", "sanitise")
 MEMBERS = ("category", "tags", "documentation", "notes", *SWITCHES, "contentChecks")
@@ -19,22 +19,24 @@ TEXT_MAX = 20_000
 TAGS_MAX, TAG_MAX = 20, 40
 
 
+@safeguarded("tool.overlay")
 def tool_overlay_edit(*, by: By, tool: Tool, overlay: Mapping[str, Any]) -> Tool:
     """Replaces the overlay; an empty member falls back to the release's. Raises Denied, InvalidRequest."""
     actor = acting(by, "registry.change_tool", on=[tool])
     kept = {name: value for name, value in _checked(overlay).items() if value}
     with transaction.atomic():
-        row = Tool.objects.select_for_update(of=("self",)).select_related("active").get(pk=tool.pk)
+        row = Tool.objects.select_for_update(of=("self",)).select_related("active", "package").get(pk=tool.pk)
         before, row.overlay = row.overlay, kept
-        if _is_looser(before, kept):
-            own_tool_check(by, row.name)
+        subject = "tool", row.name
+        rule = safeguard_change(by, "tool", subject, _safeguards(before), _safeguards(kept), row)
         own = row.active.declared.get("category", "custom") if row.active else row.category
         row.category = kept.get("category") or own
         row.asks_approval = kept.get("approval", False)
         row.sanitises = kept.get("sanitise", False)
         row.content_mode = kept.get("contentChecks", "")
         row.save(update_fields=["overlay", "category", "asks_approval", "sanitises", "content_mode"])
-        record(Entry("tool.overlay_edited", actor, "tool", row.name, {"before": before, "after": kept}))
+        data = {"before": before, "after": kept, **rule}
+        record(Entry("tool.overlay_edited", actor, "tool", row.name, data))
     return row
 
 
@@ -60,11 +62,10 @@ def _checked(overlay: Mapping[str, Any]) -> dict[str, Any]:
     return dict(overlay)
 
 
-def _is_looser(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Whether an admin's wish is gone or made weaker that holds calls."""
-    gone = any(before.get(name) and not after.get(name) for name in SWITCHES)
-    mode = before.get("contentChecks", ""), after.get("contentChecks", "")
-    return gone or (mode[0] != mode[1] and mode[1] != "block")
+def _safeguards(overlay: Mapping[str, Any]) -> dict[str, Any]:
+    """The members that hold calls back, as security/safeguards.py compares them."""
+    switches = {name: bool(overlay.get(name)) for name in SWITCHES}
+    return {**switches, "contentChecks": overlay.get("contentChecks", "")}
 
 
 def _wrong(field: str, message: str) -> InvalidRequest:

@@ -1,6 +1,6 @@
 """The write doors of the rules that people add to a tool. They stay when its release changes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -12,7 +12,7 @@ from core.errors import InvalidRequest, NotFound
 from core.json.pointer import POINTER, pointer_is
 from registry.models import Tool
 from security.acting import By, acting, person_behind
-from security.giving import own_tool_check
+from security.loosening import safeguard_change, safeguarded
 from toolhub_sdk.checks.expressions import RULE
 
 # What a rule may name.
@@ -45,17 +45,25 @@ def rule_add(*, by: By, tool: Tool, expression: str, message: str, pointer: str 
     return made
 
 
+@safeguarded("tool.rule_remove")
 def rule_remove(*, by: By, tool: Tool, rule_id: int) -> None:
     """Takes an added rule away, from the tool's next call on. Raises Denied, NotFound."""
     actor = acting(by, "registry.change_tool", on=[tool])
-    own_tool_check(by, tool.name)
     with transaction.atomic():
-        row = Tool.objects.select_for_update(of=("self",)).get(pk=tool.pk)
+        row = Tool.objects.select_for_update(of=("self",)).select_related("package").get(pk=tool.pk)
         gone = rule_named(row, rule_id)
-        row.rules = [one for one in row.rules if one["id"] != rule_id]
+        left = [one for one in row.rules if one["id"] != rule_id]
+        before, after = {"rules": _ids(row.rules)}, {"rules": _ids(left)}
+        said = safeguard_change(by, "tool", ("tool", row.name), before, after, row)
+        row.rules = left
         row.save(update_fields=["rules"])
-        data = {"rule": rule_id, "expression": gone["expression"], "message": gone["message"]}
+        data = {"rule": rule_id, "expression": gone["expression"], "message": gone["message"], **said}
         record(Entry("tool.rule_removed", actor, "tool", row.name, data))
+
+
+def _ids(rules: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The rules as security/safeguards.py compares them."""
+    return [f"rule {one['id']}" for one in rules]
 
 
 def rule_named(tool: Tool, rule_id: int) -> Mapping[str, Any]:

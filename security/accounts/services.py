@@ -12,9 +12,9 @@ from core.errors import Conflict, Denied, InvalidRequest
 from core.identity import NotPlain, address_normal, name_normal
 from security.accounts.belongings import BELONGINGS, belongings_of
 from security.accounts.roles import NAMES
-from security.four_eyes import others_with
 from security.models import User
 from security.permissions import actor_of, require
+from security.two_person_rule import others_with
 
 ADD, CHANGE = "security.add_user", "security.change_user"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")

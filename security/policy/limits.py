@@ -5,7 +5,7 @@ from django.db import transaction
 from audit.ledger import Entry, record
 from core.errors import InvalidRequest
 from security.acting import PERSONAS, By, acting, own_check, person_behind
-from security.giving import loosen_check, own_tool_check
+from security.loosening import safeguard_change, safeguarded
 from security.models import Persona
 from security.policy.models import Limit, Tier
 from security.policy.services import field_error
@@ -51,18 +51,18 @@ def limit_create(
     return row
 
 
+@safeguarded("limit.delete")
 def limit_delete(*, by: By, limit: Limit) -> None:
     """Takes a limit away with what was counted for it. Raises Denied."""
-    actor = acting(by, "policy.delete_limit", PERSONAS, on=things_named(limit.persona, limit.tool))
+    things = things_named(limit.persona, limit.tool)
+    actor = acting(by, "policy.delete_limit", PERSONAS, on=things)
     on_tier = limit.tier.standings.values_list("persona", flat=True) if limit.tier else ()
     own_check(by, limit.persona_id, *on_tier)
-    loosen_check(by)
-    if limit.persona_id is None and limit.tier_id is None:
-        own_tool_check(by, limit.tool)
     with transaction.atomic():
+        rule = safeguard_change(by, "limit", _about(limit), _data(limit), None, *things)
         _, deleted = Limit.objects.filter(pk=limit.pk).delete()
         if deleted.get("policy.Limit"):
-            record(Entry("limit.deleted", actor, *_about(limit), _data(limit)))
+            record(Entry("limit.deleted", actor, *_about(limit), {**_data(limit), **rule}))
 
 
 def _fits(kind: str, measure: str, amount: int, window_s: int) -> None:

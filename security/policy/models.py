@@ -186,3 +186,55 @@ class Standing(models.Model):
 
     def __str__(self) -> str:
         return f"standing of {self.persona_id}"
+
+
+class SafeguardSetter(models.Model):
+    """Who set a field of a safeguard last (security/safeguards.py); `subject` is `tool:echo`."""
+
+    kind = models.CharField(max_length=24)
+    subject = models.CharField(max_length=200)
+    field = models.CharField(max_length=24)
+    set_by = models.CharField(max_length=150)
+    set_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["kind", "subject", "field"], name="safeguard_field_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.field} of {self.subject}"
+
+
+class ProposedChange(models.Model):
+    """A change that loosens a safeguard and waits for a second person (security/proposals.py).
+
+    `door` and `arguments` are the service function that makes it; `things` names the objects on which the
+    second person needs `permission`.
+    """
+
+    class Decision(models.TextChoices):
+        CONFIRMED = "confirmed", "confirmed"
+        REFUSED = "refused", "refused"
+        WITHDRAWN = "withdrawn", "withdrawn"
+
+    door = models.CharField(max_length=64)
+    arguments = CanonicalJSONField()
+    subject_kind = models.CharField(max_length=32)
+    subject_id = models.CharField(max_length=200)
+    title = models.CharField(max_length=300)
+    changes = CanonicalJSONField()
+    permission = models.CharField(max_length=100)
+    things = CanonicalJSONField(default=list)
+    proposed_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    proposed_at = models.DateTimeField(default=timezone.now)
+    decision = models.CharField(max_length=12, choices=Decision, blank=True, default="")
+    decided_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+", null=True)
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-id",)
+        indexes = (models.Index(fields=["decision", "subject_kind", "subject_id"], name="proposed_where"),)
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,5 +1,6 @@
 """The write doors of policy: permission, change and audit in one transaction."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import transaction
@@ -9,15 +10,16 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, InvalidRequest
 from security.acting import PERSONAS, By, acting, own_check, person_behind
-from security.giving import loosen_check, own_tool_check
+from security.loosening import safeguard_change, safeguarded
 from security.models import Persona
 from security.policy.capability_names import capability_read
 from security.policy.models import Restriction, Standing
-from security.policy.selectors import pauses_of, standing_of
+from security.policy.selectors import pauses_of
+from security.safeguards import ISOLATION
 from security.sharing.kinds import things_named
 
-ISOLATION = ("", "basic", "strict", "paranoid")
 REASON_MAX = 200
+_NONE: Mapping[str, str] = {}
 
 
 def restriction_create(
@@ -94,21 +96,22 @@ def _create(
     return row
 
 
+@safeguarded("restriction.lift")
 def restriction_lift(*, by: By, restriction: Restriction) -> None:
     """Ends a restriction or a pause; the next call sees it. Raises Denied."""
     named = things_named(restriction.persona, restriction.tool)
     actor = acting(by, "policy.delete_restriction", PERSONAS, on=named)
     own_check(by, restriction.persona_id)
-    loosen_check(by)
-    if restriction.persona_id is None:
-        own_tool_check(by, restriction.tool)
+    before = {name: getattr(restriction, name) for name in ("tool", "capability", "is_pause", "expires_at")}
     with transaction.atomic():
+        rule = safeguard_change(by, "restriction", _about(restriction), before, None, *named)
         deleted, _ = Restriction.objects.filter(pk=restriction.pk).delete()
         if deleted:
             kind = "pause.ended" if restriction.is_pause else "restriction.lifted"
-            record(_entry(kind, actor, restriction))
+            record(_entry(kind, actor, restriction, rule))
 
 
+@safeguarded("persona.isolation")
 def isolation_set(*, by: By, persona: Persona, isolation: str) -> None:
     """The least isolation of a persona's calls, from the next one on; empty: as tools ask.
 
@@ -118,15 +121,16 @@ def isolation_set(*, by: By, persona: Persona, isolation: str) -> None:
     own_check(by, persona.pk)
     if isolation not in ISOLATION:
         raise field_error("isolation", f"One of {', '.join(ISOLATION[1:])}, or empty.")
-    if ISOLATION.index(isolation) < ISOLATION.index(standing_of(persona).isolation):
-        loosen_check(by)
     with transaction.atomic():
         row, _ = Standing.objects.select_for_update().get_or_create(persona=persona)
         if row.isolation == isolation:
             return
+        subject = "persona", str(persona.pk)
+        before, after = {"isolation": row.isolation}, {"isolation": isolation}
+        rule = safeguard_change(by, "standing", subject, before, after, persona)
         row.isolation = isolation
         row.save(update_fields=["isolation"])
-        data = {"persona": persona.name, "isolation": isolation}
+        data = {"persona": persona.name, "isolation": isolation, **rule}
         record(Entry("persona.isolation_set", actor, "persona", str(persona.pk), data))
 
 
@@ -143,7 +147,7 @@ def field_error(field: str, message: str) -> InvalidRequest:
     return InvalidRequest(message, errors=[{"pointer": f"/{field}", "message": message}])
 
 
-def _entry(kind: str, actor: Actor, row: Restriction) -> Entry:
+def _entry(kind: str, actor: Actor, row: Restriction, rule: Mapping[str, str] = _NONE) -> Entry:
     named = {
         "persona": row.persona.name if row.persona else "",
         "tool": row.tool,
@@ -151,11 +155,10 @@ def _entry(kind: str, actor: Actor, row: Restriction) -> Entry:
     }
     data: dict[str, object] = {name: value for name, value in named.items() if value}
     data |= {"reason": row.reason, "expires_at": row.expires_at.isoformat() if row.expires_at else None}
-    about = (
-        ("persona", str(row.persona_id))
-        if row.persona
-        else ("tool", row.tool)
-        if row.tool
-        else ("hub", "policy")
-    )
-    return Entry(kind, actor, *about, data)
+    return Entry(kind, actor, *_about(row), {**data, **rule})
+
+
+def _about(row: Restriction) -> tuple[str, str]:
+    if row.persona:
+        return "persona", str(row.persona_id)
+    return ("tool", row.tool) if row.tool else ("hub", "policy")

@@ -11,11 +11,14 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, InvalidRequest, ToolHubError
 from security.acting import PERSONAS, By, acting, own_check, person_answering
-from security.giving import capabilities_check, flags_check, loosen_check, own_tool_check
+from security.decisions import limit_words
+from security.giving import capabilities_check
+from security.loosening import safeguard_change, safeguarded
 from security.models import Persona
 from security.policy.capability_names import capability_read
 from security.policy.models import Flag, FlaggedTool, Standing, Tier
-from security.policy.services import field_error
+from security.policy.selectors import limit_fact
+from security.policy.services import field_error, isolation_set
 from security.sharing.kinds import KINDS, things_named
 from security.sharing.reach import about
 
@@ -25,8 +28,6 @@ ITEMS_MAX = 200
 # So many names stand in a refusal.
 SHOWN = 20
 Row = TypeVar("Row", bound=Model)
-# From the narrowest.
-_STATES = (Flag.State.OFF, Flag.State.TIERS, Flag.State.ON)
 
 
 def tier_create(*, by: By, name: str, description: str = "") -> Tier:
@@ -42,6 +43,7 @@ def tier_create(*, by: By, name: str, description: str = "") -> Tier:
     return tier
 
 
+@safeguarded("tier.change")
 def tier_change(
     *,
     by: By,
@@ -62,14 +64,16 @@ def tier_change(
         "flags": tier.flags if flags is None else _flags(flags),
     }
     capabilities_check(by, sorted(set(new["capabilities"]) - set(tier.capabilities)))
-    flags_check(by, sorted(set(new["flags"]) - set(tier.flags)))
     with transaction.atomic():
         row = Tier.objects.select_for_update().get(pk=tier.pk)
         changed = {name: value for name, value in new.items() if getattr(row, name) != value}
         if not changed:
             return
+        names = ("capabilities", "flags")
+        held = {name: getattr(row, name) for name in names}, {name: new[name] for name in names}
+        rule = safeguard_change(by, "tier", ("tier", row.name), *held)
         Tier.objects.filter(pk=row.pk).update(**changed)
-        record(Entry("tier.changed", actor, "tier", row.name, {"tier": row.name, **changed}))
+        record(Entry("tier.changed", actor, "tier", row.name, {"tier": row.name, **changed, **rule}))
 
 
 def tier_delete(*, by: By, tier: Tier) -> None:
@@ -88,21 +92,41 @@ def tier_delete(*, by: By, tier: Tier) -> None:
             record(Entry("tier.deleted", actor, "tier", tier.name, {"tier": tier.name}))
 
 
+@safeguarded("persona.tier")
 def tier_set(*, by: By, persona: Persona, tier: Tier | None) -> None:
     """Moves a persona to a tier, or to none, from its next call on. Raises Denied."""
     actor = acting(by, "policy.change_standing", PERSONAS, on=[persona])
     own_check(by, persona.pk)
+    if tier is not None:
+        tier.refresh_from_db(fields=["capabilities", "flags"])
     capabilities_check(by, tier.capabilities if tier else ())
-    flags_check(by, tier.flags if tier else ())
-    loosen_check(by)  # the tier before may have limits
     with transaction.atomic():
-        row, _ = Standing.objects.select_for_update().get_or_create(persona=persona)
+        row, _ = Standing.objects.select_for_update(of=("self",)).get_or_create(persona=persona)
         if row.tier_id == (tier.pk if tier else None):
             return
+        held = _held_by(row.tier), _held_by(tier)
+        rule = safeguard_change(by, "standing", ("persona", str(persona.pk)), *held, persona)
         row.tier = tier
         row.save(update_fields=["tier"])
-        data = {"persona": persona.name, "tier": tier.name if tier else None}
+        data = {"persona": persona.name, "tier": tier.name if tier else None, **rule}
         record(Entry("persona.tier_set", actor, "persona", str(persona.pk), data))
+
+
+@safeguarded("persona.standing")
+def standing_change(*, by: By, persona: Persona, isolation: str, tier: Tier | None) -> None:
+    """Set isolation and tier of a persona together. Raises as `isolation_set` and `tier_set`."""
+    with transaction.atomic():
+        isolation_set(by=by, persona=persona, isolation=isolation)
+        tier_set(by=by, persona=persona, tier=tier)
+
+
+def _held_by(tier: Tier | None) -> dict[str, list[str]]:
+    """The flags and limits of a persona on the tier, as security/safeguards.py compares them."""
+    if tier is None:
+        return {"capabilities": [], "flags": [], "limits": []}
+    limits = (f"{limit_words(limit_fact(row))} {row.tool}".rstrip() for row in tier.limits.all())
+    given = {"capabilities": list(tier.capabilities), "flags": list(tier.flags)}
+    return {**given, "limits": sorted(limits)}
 
 
 def flag_create(*, by: By, name: str, description: str = "", state: str = Flag.State.OFF) -> Flag:
@@ -119,16 +143,18 @@ def flag_create(*, by: By, name: str, description: str = "", state: str = Flag.S
     return flag
 
 
+@safeguarded("flag.switch")
 def flag_switch(*, by: By, flag: Flag, state: str) -> None:
     """Off, on, or left to tiers, from the next call on. Raises Denied, InvalidRequest."""
     actor = acting(by, "policy.change_flag", PERSONAS)
     _state_check(state)
-    if _STATES.index(state) > _STATES.index(flag.state):
-        for tool in flag.tools.values_list("tool", flat=True):
-            own_tool_check(by, tool)
     with transaction.atomic():
+        row = Flag.objects.select_for_update().get(pk=flag.pk)
+        states = {"state": row.state}, {"state": state}
+        rule = safeguard_change(by, "flag", ("flag", flag.name), *states)
         if Flag.objects.filter(pk=flag.pk).exclude(state=state).update(state=state):
-            record(Entry("flag.switched", actor, "flag", flag.name, {"flag": flag.name, "state": state}))
+            data = {"flag": flag.name, "state": state, **rule}
+            record(Entry("flag.switched", actor, "flag", flag.name, data))
 
 
 def flag_users(flag: Flag, by: By) -> tuple[list[str], int, list[str]]:
@@ -151,19 +177,23 @@ def flag_delete(*, by: By, flag: Flag) -> None:
             record(Entry("flag.deleted", actor, "flag", flag.name, {"flag": flag.name}))
 
 
+@safeguarded("tool.flag")
 def flag_require(*, by: By, tool: str, flag: Flag | None) -> None:
     """Makes a tool, which is known to exist, need a flag, or none, from its next call on. Raises Denied."""
-    actor = acting(by, "policy.change_flag", PERSONAS, on=things_named(None, tool))
+    things = things_named(None, tool)
+    actor = acting(by, "policy.change_flag", PERSONAS, on=things)
     rows = FlaggedTool.objects.filter(tool=tool)
-    if rows.exists():
-        own_tool_check(by, tool)
     with transaction.atomic():
-        if rows.values_list("flag", flat=True).first() == (flag.pk if flag else None):
+        before = rows.select_related("flag").first()
+        if (before.flag_id if before else None) == (flag.pk if flag else None):
             return
+        flags = {"flag": before.flag.name if before else None}, {"flag": flag.name if flag else None}
+        rule = safeguard_change(by, "tool_flag", ("tool", tool), *flags, *things)
         rows.delete()
         if flag:
             FlaggedTool.objects.create(tool=tool, flag=flag)
-        record(Entry("tool.flag_set", actor, "tool", tool, {"flag": flag.name if flag else None}))
+        data = {"flag": flag.name if flag else None, **rule}
+        record(Entry("tool.flag_set", actor, "tool", tool, data))
 
 
 def _seen(by: By, rows: QuerySet[Row], **columns: str) -> QuerySet[Row]:

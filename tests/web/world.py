@@ -26,11 +26,12 @@ from registry.installations.source_form import Source
 from registry.installations.sources.git_credentials import SCOPE as GIT
 from registry.models import Assignment, Package, Release, Tool
 from registry.rules.services import rule_add
+from security.loosening import SecondPersonNeeded
 from security.models import Persona, Secret, User
 from security.patterns import pattern_add
 from security.policy.limits import limit_create
-from security.policy.models import Capability
-from security.policy.services import restriction_create
+from security.policy.models import Capability, ProposedChange
+from security.policy.services import restriction_create, restriction_lift
 from security.policy.tiers import flag_create, tier_create
 from security.services import grant_create, persona_create, token_create
 from tests.installations import packages
@@ -228,6 +229,11 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
     flag_create(by=admin, name="beta")
     plan = {"tool": "fx_context", "arguments": {}, "cron": "0 9 * * *", "time_zone": "UTC"}
     schedule = schedule_create(by=admin, name="Daily", persona=owner, **plan)  # type: ignore[arg-type]
+    proposes = person("proposes", "policy.delete_restriction")
+    try:
+        restriction_lift(by=proposes, restriction=rule)
+    except SecondPersonNeeded as needed:
+        needed.keep()
     zipped = packages.zipped("1.0.0", name="quotes", tools=[packages.tool("quote")])
     installation = installation_start(by=admin, source=Source("upload", "quotes.zip"), content=zipped)
     webhook = Webhook.objects.create(persona=owner, url="https://example.org/", events=["*"])
@@ -295,6 +301,7 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
         "personas/<slug:name>/grants/": {"row": grant.pk},
         "personas/<slug:name>/tokens/": {"row": token.pk},
         "policy/": {"row": rule.pk},
+        "proposed-changes/": {"pk": ProposedChange.objects.get().pk},
         "policy/tiers/": {"name": "gold"},
         "policy/flags/": {"name": "beta"},
         "approvals/": {"pk": asked.pk},

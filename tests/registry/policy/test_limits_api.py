@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from audit.models import Event
-from security.models import Grant
+from security.models import Grant, User
+from security.policy.limits import limit_delete
 from security.policy.models import Limit
 
 pytestmark = pytest.mark.django_db
@@ -15,7 +16,7 @@ QUOTA = {"kind": "quota", "amount": 2, "window_s": 86_400}
 
 
 def test_a_limit_is_made_counted_told_and_taken_away(
-    manage: Manage, call: Callable[..., Any], assign: Callable[[str], None]
+    manage: Manage, call: Callable[..., Any], assign: Callable[[str], None], admin: User
 ) -> None:
     assign("echo")
     made = manage("POST", "limits", **QUOTA, persona="researcher", tool="echo")
@@ -30,7 +31,8 @@ def test_a_limit_is_made_counted_told_and_taken_away(
     assert call("echo", {"text": "a"}).status_code == 429
     answer = manage("POST", "decisions/simulate", persona="researcher", tool="echo").json()
     assert (answer["allowed"], answer["status"], answer["error"]["code"]) == (False, 429, "QUOTA_EXCEEDED")
-    assert manage("DELETE", f"limits/{made.json()['id']}").status_code == 204
+    assert manage("DELETE", f"limits/{made.json()['id']}").status_code == 403
+    limit_delete(by=admin, limit=Limit.objects.get())
     assert manage("DELETE", f"limits/{made.json()['id']}").status_code == 404
     assert call("echo", {"text": "a"}).status_code == 200
     assert Event.objects.filter(kind__in=["limit.created", "limit.deleted"]).count() == 2

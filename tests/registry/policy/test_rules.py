@@ -10,6 +10,7 @@ from audit.models import Event
 from execution.models import Run
 from registry.models import Tool, ToolVersion
 from registry.rules.reading import stranded_words
+from registry.rules.services import rule_remove
 from security.models import Persona, User
 from security.policy.tiers import tier_create, tier_set
 from security.services import grant_create
@@ -98,7 +99,9 @@ def test_a_rule_knows_persona_tier_and_context(
     assert call("echo", {"text": "abcd"}).status_code == 200
     assert manage("GET", "tools/echo/rules").json()["rules"] == [added.json()]
     assert manage("DELETE", "tools/echo/rules/9").status_code == 404
-    assert manage("DELETE", "tools/echo/rules/1").status_code == 204
+    assert manage("DELETE", "tools/echo/rules/1").status_code == 403
+    rule_remove(by=admin, tool=Tool.objects.get(name="echo"), rule_id=1)
+    assert manage("GET", "tools/echo/rules").json()["rules"] == []
 
 
 def test_a_rule_stays_when_the_release_changes_and_is_told_when_its_arguments_are_gone(

@@ -10,7 +10,14 @@ from execution.models import Run
 from registry.models import ToolVersion
 from security.models import Grant, Persona, User
 from security.policy.models import Flag, Standing, Tier
-from security.policy.tiers import flag_create, tier_change, tier_create, tier_set
+from security.policy.tiers import (
+    flag_create,
+    flag_require,
+    flag_switch,
+    tier_change,
+    tier_create,
+    tier_set,
+)
 from security.services import grant_create
 
 pytestmark = pytest.mark.django_db
@@ -35,11 +42,13 @@ def failed(answer: Any) -> dict[str, str]:
 
 
 def test_a_tool_that_needs_a_flag_is_called_by_personas_whose_tier_has_it(
-    manage: Manage, trusted: None, call: Call, assign: Assign
+    manage: Manage, trusted: None, call: Call, assign: Assign, admin: User, persona: Persona
 ) -> None:
     assign("echo")
     assert manage("POST", "tiers", name="free").status_code == 201
-    assert manage("POST", "tiers", name="pro", flags=["beta"]).json()["flags"] == ["beta"]
+    assert manage("POST", "tiers", name="pro", flags=["beta"]).status_code == 403
+    pro = tier_create(by=admin, name="pro")
+    tier_change(by=admin, tier=pro, flags=["beta"])
     assert manage("PUT", "tools/echo/flag", flag="beta").json() == {"flag": "beta"}
     assert "researcher is on none" in failed(call("echo", {"text": "a"}))["reason"]
     assert manage("PATCH", "personas/researcher", tier="free").json()["tier"] == "free"
@@ -50,14 +59,16 @@ def test_a_tool_that_needs_a_flag_is_called_by_personas_whose_tier_has_it(
     assert check["remedy"] == "Move researcher to a tier that has the flag beta."
     assert (check["name"], check["who"]) == ("flag", "an admin")
     assert not Run.objects.exists()
-    manage("PATCH", "personas/researcher", tier="pro")
+    assert manage("PATCH", "personas/researcher", tier="pro").status_code == 403
+    tier_set(by=admin, persona=persona, tier=pro)
     assert call("echo", {"text": "a"}).status_code == 200
     manage("PATCH", "flags/beta", state="off")
     refused = call("echo", {"text": "a"})
     assert refused.status_code == 403
     assert failed(refused)["reason"] == "echo needs the flag beta, which is off."
     manage("PATCH", "personas/researcher", tier=None)
-    manage("PATCH", "flags/beta", state="on")
+    assert manage("PATCH", "flags/beta", state="on").status_code == 403
+    flag_switch(by=admin, flag=Flag.objects.get(), state="on")
     assert call("echo", {"text": "a"}).status_code == 200
 
 
@@ -78,7 +89,7 @@ def test_a_tier_grants_capabilities_and_the_record_says_so(
 
 
 def test_what_is_in_use_is_not_deleted(manage: Manage, trusted: None, published: None, admin: User) -> None:
-    manage("POST", "tiers", name="pro", flags=["beta"])
+    manage("POST", "tiers", name="pro")
     manage("PATCH", "personas/researcher", tier="pro")
     for path in ("tiers/pro", "flags/beta"):
         refused = manage("DELETE", path)
@@ -89,7 +100,8 @@ def test_what_is_in_use_is_not_deleted(manage: Manage, trusted: None, published:
     assert manage("DELETE", "tiers/testers").status_code == 204
     manage("PUT", "tools/echo/flag", flag="beta")
     assert manage("DELETE", "flags/beta").status_code == 409
-    manage("PUT", "tools/echo/flag", flag=None)
+    assert manage("PUT", "tools/echo/flag", flag=None).status_code == 403
+    flag_require(by=admin, tool="echo", flag=None)
     assert manage("DELETE", "flags/beta").status_code == 204
     assert (Tier.objects.count(), Flag.objects.count()) == (0, 0)
     kinds = set(Event.objects.values_list("kind", flat=True))
