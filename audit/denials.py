@@ -8,6 +8,7 @@ from django.db.models import F
 from audit.ledger import Entry, record
 from audit.models import Denial
 from core.actors import SYSTEM
+from core.duties.rows import each
 
 WINDOW_S = 60
 
@@ -26,14 +27,17 @@ def denial_record(entry: Entry, *, persona: str, tool: str, code: str) -> None:
 def denials_flush() -> int:
     """Turns the counts of past windows into one event each; returns how many. A steward's duty."""
     past = Denial.objects.filter(window__lt=int(time.time()) // WINDOW_S)
-    written = 0
-    with transaction.atomic():
-        for row in past.select_for_update():
-            if row.count:
-                record(_repeated(row))
-                written += 1
-            row.delete()
-    return written
+    return each("denials", past, _flush, most=1000)
+
+
+def _flush(pk: int) -> bool:
+    row = Denial.objects.select_for_update().filter(pk=pk).first()
+    if row is None:
+        return False
+    if row.count:
+        record(_repeated(row))
+    row.delete()
+    return bool(row.count)
 
 
 def _repeated(row: Denial) -> Entry:

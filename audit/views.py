@@ -19,6 +19,7 @@ KINDS = (
     "assignment.created",
     "assignment.deleted",
     "capability.described",
+    "duty.row_retried",
     "flag.created",
     "flag.deleted",
     "flag.switched",

@@ -139,6 +139,13 @@ SETTINGS = (
         "security.view_user",
     ),
     SettingsItem(
+        "Duties",
+        "duties",
+        "clock",
+        "Standing duties of the steward, and rows that failed.",
+        "duties.view_failedrow",
+    ),
+    SettingsItem(
         "Sandbox",
         "sandbox",
         "shield-lock",

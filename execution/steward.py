@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection, transaction
 
 from audit.denials import denials_flush
+from core.duties.journal import Journal
 from core.outage import database_failure_log
 from core.outbox.tidy import deliveries_expire
 from execution.approvals.expiry import approvals_expire
@@ -97,17 +98,21 @@ def steward_run(stop: threading.Event) -> None:
     """Performs the duties when they are due, until `stop` is set. A failed duty is logged and tried again."""
     all_duties = duties()
     due = {duty.name: 0.0 for duty in all_duties}
+    journal = Journal()
     while not stop.is_set():
         for duty in all_duties:
             if time.monotonic() < due[duty.name]:
                 continue
             due[duty.name] = time.monotonic() + duty.every
             try:
-                duty_perform(duty)
+                if duty_perform(duty) is not None:
+                    journal.succeeded(duty.name)
             except (DatabaseError, InterfaceError) as error:
                 database_failure_log(log, f"duty {duty.name}", error)
                 close_old_connections()
-            except Exception:
+                journal.failed(duty.name, error)
+            except Exception as error:
                 # A mistake in one duty must not end all others.
                 log.exception("duty %s failed", duty.name)
+                journal.failed(duty.name, error)
         stop.wait(0.2)

@@ -13,6 +13,7 @@ from core.counts import counts_read
 from execution.approvals.selectors import approvals_waiting
 from execution.models import Status
 from execution.schedules.selectors import schedules_seen
+from monitoring.duties import rows_parked
 from registry.installations.models import Status as InstallationStatus
 from registry.installations.selectors import installations_page
 from registry.personas.selectors import tokens_ending
@@ -80,6 +81,10 @@ def _failed_installations(person: User) -> QuerySet[Any]:
 
 def _schedules(person: User) -> QuerySet[Any]:
     return schedules_seen(person).filter(enabled=True).exclude(last_error="")
+
+
+def _rows_parked(_person: User) -> QuerySet[Any]:
+    return rows_parked()
 
 
 def _personas_of_tokens(person: User) -> QuerySet[Any]:
@@ -156,6 +161,16 @@ WATCHES = (
         "schedules",
         "?state=refused",
         "clock",
+        "bad",
+    ),
+    Watch(
+        "row fails in a duty of the steward",
+        "rows fail in duties of the steward",
+        "duties.view_failedrow",
+        _rows_parked,
+        "duties",
+        "",
+        "alert-triangle",
         "bad",
     ),
     Watch(

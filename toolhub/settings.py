@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "audit",
     "core",
     "core.outbox",
+    "core.duties",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

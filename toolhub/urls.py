@@ -16,6 +16,7 @@ from core.views_console import error_codes, theme_set
 from core.views_settings import SettingsPage
 from core.views_style import StylePage
 from execution.mcp.api import mcp
+from monitoring.views_duties import DutiesPage, RowRetry
 from monitoring.views_overview import Overview
 from monitoring.views_search import SearchPage
 from monitoring.views_series import SeriesPage
@@ -71,6 +72,8 @@ urlpatterns = [
     ),
     path("account/theme/", theme_set, name="theme_set"),
     path("settings/", SettingsPage.as_view(), name="settings"),
+    path("settings/duties/", DutiesPage.as_view(), name="duties"),
+    path("settings/duties/<int:failed>/retry/", RowRetry.as_view(), name="duty_row_retry"),
     path("style/", StylePage.as_view(), name="style"),
     path("", Overview.as_view(), name="overview"),
     path("overview/charts/", SeriesPage.as_view(), name="series"),

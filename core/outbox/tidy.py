@@ -6,13 +6,12 @@ from datetime import timedelta
 from django.conf import settings
 from django.db.models.functions import Now
 
+from core.duties.rows import delete
 from core.outbox.models import Delivery, State
-
-BATCH = 1_000
 
 
 def deliveries_expire(but: Collection[str] = ()) -> int:
-    """Deletes what ended TOOLHUB_MESSAGE_DAYS ago, a thousand at most, but for some kinds; how many."""
+    """Delete what ended TOOLHUB_MESSAGE_DAYS ago, but for some kinds; return how many."""
     over = Delivery.objects.exclude(state=State.QUEUED).exclude(kind__in=but)
     over = over.filter(ended_at__lt=Now() - timedelta(days=settings.MESSAGE_DAYS))
-    return Delivery.objects.filter(pk__in=list(over.values_list("pk", flat=True)[:BATCH])).delete()[0]
+    return delete("messages", over)

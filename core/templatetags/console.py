@@ -107,6 +107,7 @@ STATES: Mapping[str, tuple[str, str]] = {
     "ask": ("user", "busy"),
     "up": ("circle-check", "good"),
     "down": ("circle-x", "bad"),
+    "silent": ("alert-triangle", "warn"),
     "holds": ("circle-check", "good"),
     "missing": ("alert-triangle", "warn"),
     "debug": ("circle-dashed", "idle"),

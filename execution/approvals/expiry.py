@@ -8,17 +8,17 @@ from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.actors import SYSTEM, Actor
+from core.duties.rows import each
 from execution.models import Approval, Run, Status, Verdict
 from execution.runs.finish import outcome_write
 from execution.runs.outcomes import failure
 
-BATCH = 100
-
 
 def approvals_expire() -> int:
     """The steward's duty: cancels calls that nobody approved in time; returns how many."""
-    due = Approval.objects.filter(decision="", expires_at__lte=Now()).order_by("expires_at")
-    return sum(_expire(run_id) for run_id in due.values_list("run_id", flat=True)[:BATCH])
+    due = Run.objects.filter(approval__decision="", approval__expires_at__lte=Now())
+    due = due.order_by("approval__expires_at")
+    return each("approvals", due, _expire)
 
 
 def _expire(run_id: UUID) -> bool:

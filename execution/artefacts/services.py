@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from core.duties.rows import all_or_each
 from execution.artefacts.models import Artefact, Content
 
 # So long nobody removes bytes that another run may just be leaving, too.
@@ -52,7 +53,10 @@ def contents_expire() -> int:
     unused = Content.objects.filter(used_at__lt=timezone.now() - YOUNG).exclude(
         Exists(Artefact.objects.filter(content=OuterRef("pk")))
     )
-    some = list(unused.values_list("pk", flat=True)[:BATCH])
+    return all_or_each("artefacts", unused, _contents_delete, most=BATCH)
+
+
+def _contents_delete(digests: Sequence[str]) -> int:
     # Asked again when it is deleted: who left the same bytes meanwhile made them young.
-    free = Content.objects.filter(pk__in=some, used_at__lt=timezone.now() - YOUNG)
+    free = Content.objects.filter(pk__in=digests, used_at__lt=timezone.now() - YOUNG)
     return free.only("digest").delete()[0]  # the bytes are not read for it

@@ -10,6 +10,7 @@ from uuid import UUID
 import orjson
 from django.utils import timezone
 
+from core.duties.rows import delete
 from core.errors import InvalidRequest
 from core.json.canonical import canonical
 from execution.models import DynamicSchema
@@ -53,7 +54,7 @@ def schema_keep(
 
 def schemas_expire() -> int:
     """Removes those whose time is over. A steward's duty."""
-    return DynamicSchema.objects.filter(expires_at__lte=timezone.now()).delete()[0]
+    return delete("schemas", DynamicSchema.objects.filter(expires_at__lte=timezone.now()))
 
 
 def schema_read(made: Any) -> dict[str, Any]:

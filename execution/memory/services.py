@@ -1,5 +1,6 @@
 """The write doors of memory for callers, and what ends loops and sessions."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.db.models.functions import Now
 
 from audit.ledger import Entry, record
 from core.actors import Actor
+from core.duties.rows import all_or_each, delete
 from execution.memory.models import Scope, Session, SessionEvent, Space
 from execution.memory.places import Place
 from execution.memory.store import ABSENT, memory_read, session_touch, spaces_lock, value_put
@@ -77,16 +79,17 @@ def _named(place: Place, **more: str) -> dict[str, str]:
 
 def memory_expire() -> int:
     """The steward's duty: removes what sessions that are over remember, and old sessions and events."""
-    with transaction.atomic():
-        skip = Space.objects.select_for_update(skip_locked=True) if _skips() else Space.objects.all()
-        over = list(skip.filter(expires_at__lte=Now()).values_list("pk", flat=True)[:BATCH])
-        Space.objects.filter(pk__in=over).delete()
-        kept = timedelta(days=settings.PAYLOAD_DAYS)
-        old = list(Session.objects.filter(last_at__lt=Now() - kept).values_list("pk", flat=True)[:BATCH])
-        Session.objects.filter(pk__in=old).delete()
-        aged = list(SessionEvent.objects.filter(at__lt=Now() - kept).values_list("pk", flat=True)[:BATCH])
-        SessionEvent.objects.filter(pk__in=aged).delete()
-    return len(over) + len(old) + len(aged)
+    old = Now() - timedelta(days=settings.PAYLOAD_DAYS)
+    spaces = all_or_each("memory", Space.objects.filter(expires_at__lte=Now()), _spaces_delete, most=BATCH)
+    sessions = delete("memory sessions", Session.objects.filter(last_at__lt=old), most=BATCH)
+    return spaces + sessions + delete("memory events", SessionEvent.objects.filter(at__lt=old), most=BATCH)
+
+
+def _spaces_delete(pks: Sequence[int]) -> int:
+    rows = Space.objects.select_for_update(skip_locked=True) if _skips() else Space.objects.all()
+    free = list(rows.filter(pk__in=pks, expires_at__lte=Now()).values_list("pk", flat=True))
+    Space.objects.filter(pk__in=free).delete()
+    return len(free)
 
 
 def _skips() -> bool:

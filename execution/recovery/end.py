@@ -2,17 +2,16 @@
 
 import dataclasses
 import functools
-import logging
 import time
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from django.db import Error, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
 from audit.ledger import Entry, record
 from core.actors import SYSTEM
+from core.duties.rows import BATCH, each
 from core.json.canonical import canonical
 from execution.effects.apply import Apply, effects_write, has_effects
 from execution.models import Attempt, Recovery, Run, Status
@@ -24,8 +23,6 @@ from execution.runs.outcomes import Outcome, success
 from execution.runs.states import FINAL
 from registry.schemas import output_validator, problems_of
 
-log = logging.getLogger(__name__)
-BATCH = 100
 # The steward has other duties, too: what is not done in so many seconds is done in its next turn.
 TURN_S = 2.0
 
@@ -33,32 +30,21 @@ TURN_S = 2.0
 def fallbacks_end() -> int:
     """Gives runs that wait for a fallback their outcome, once that has one; returns how many.
 
-    As many as there are, for TURN_S seconds. A mistake over one run is logged, and holds up no other.
+    As many as there are, for TURN_S seconds.
     """
     ended, ends = 0, time.monotonic() + TURN_S
-    for row in _due():
-        try:
-            ended += _end(row)
-        except Error:  # no other would go better
-            raise
-        except Exception:
-            log.exception("the fallback of run %s does not end it", row.run_id)
-        if time.monotonic() > ends:
-            break
+    due = Recovery.objects.filter(run__status=Status.WAITING_STEPS, child__status__in=FINAL).order_by("pk")
+    some = BATCH
+    # A run that fails is not tried again in the same turn.
+    while some == BATCH and time.monotonic() <= ends:
+        some = each("fallbacks", due, _end, atomic=False)
+        ended += some
     return ended
 
 
-def _due() -> Iterator[Recovery]:
-    """What waits and need not, each once; read in batches."""
-    due = Recovery.objects.filter(run__status=Status.WAITING_STEPS, child__status__in=FINAL).order_by("pk")
-    after = 0
-    while rows := due.select_related("run__tool_version", "child").filter(pk__gt=after)[:BATCH]:
-        yield from rows
-        after = rows[len(rows) - 1].pk
-
-
-def _end(row: Recovery) -> bool:
-    if row.child is None:  # as the query has it
+def _end(recovery_id: int) -> bool:
+    row = Recovery.objects.select_related("run__tool_version", "child").filter(pk=recovery_id).first()
+    if row is None or row.child is None:
         return False
     run, outcome = row.run, _outcome(row.run, row.child)
     write = functools.partial(_write, run.pk)
@@ -97,11 +83,12 @@ def _misfit(run: Run, result: Any) -> str:
 def escalations_send() -> int:
     """Lets the group hear of runs that nobody looked after in time; returns how many."""
     due = Recovery.objects.filter(run__status=Status.AWAITING_PERSON, escalates_at__lte=Now())
-    return sum(map(_escalate, due.select_related("run")[:BATCH]))
+    return each("escalations", due, _escalate)
 
 
-def _escalate(row: Recovery) -> bool:
+def _escalate(recovery_id: int) -> bool:
     with transaction.atomic():
+        row = Recovery.objects.select_related("run").get(pk=recovery_id)
         mine = Recovery.objects.filter(pk=row.pk, escalates_at__isnull=False)
         if not mine.update(escalates_at=None, escalated_at=Now()):
             return False

@@ -1,12 +1,14 @@
 """Puts a run whose attempt failed back to wait: by its row, never by a sleep."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
+from core.duties.rows import all_or_each
 from core.failpoints import failpoint
 from execution.models import Attempt, Run, Status
 from execution.runs.bells import ring
@@ -90,9 +92,12 @@ def attempt_end(lease: Lease, outcome: Outcome, *, delay_ms: int | None = None) 
 def retries_due() -> int:
     """Makes runs whose waiting time is over due again, and rings for them; returns how many."""
     due = Run.objects.filter(status=Status.WAITING_RETRY, due_at__lte=Now())
-    queues = set(due.order_by().values_list("queue", flat=True))
-    if not queues:
-        return 0
-    moved = transition(due, source=Status.WAITING_RETRY, target=Status.PENDING, who="steward")
+    return all_or_each("retries", due, _make_due, most=1000)
+
+
+def _make_due(run_ids: Sequence[UUID]) -> int:
+    here = Run.objects.filter(pk__in=run_ids, status=Status.WAITING_RETRY)
+    queues = set(here.order_by().values_list("queue", flat=True))
+    moved = transition(here, source=Status.WAITING_RETRY, target=Status.PENDING, who="steward")
     transaction.on_commit(lambda: [ring(queue) for queue in queues])
     return moved

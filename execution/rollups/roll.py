@@ -1,13 +1,14 @@
 """Making rollups: the steward's duty."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
 from core.counts import counts_read
+from core.duties.rows import all_or_each, each_of
 from execution.models import Run
 from execution.rollups.count import Figures, Owners, Piece, counted_by_owners, within
 from execution.rollups.models import HALF_HOUR, Rollup, RollupPart
@@ -29,20 +30,16 @@ def rollups_keep() -> int:
     For half a second, or one; returns how many. What is older than eight days goes.
     """
     now, ends = timezone.now(), time.monotonic() + TURN_S
-    old = Rollup.objects.filter(begins_at__lt=now - KEPT)
-    if old.exists():
-        RollupPart.objects.filter(rollup__in=old).delete()
-        old.delete()
-    made = 0
-    for begin in _wanting(now):
-        rollup_write(begin)
-        made += 1
-        if time.monotonic() > ends:
-            break
-    return made
+    all_or_each("rollups", Rollup.objects.filter(begins_at__lt=now - KEPT), _rollups_delete)
+    return each_of("half-hours", _wanting(now), rollup_write, until=ends)
 
 
-def rollup_write(begin: datetime) -> None:
+def _rollups_delete(begins: Sequence[datetime]) -> int:
+    RollupPart.objects.filter(rollup__in=begins).delete()
+    return Rollup.objects.filter(pk__in=begins).delete()[0]
+
+
+def rollup_write(begin: datetime) -> int:
     """Counts a half-hour, in place of what was counted before."""
     # Asked first: an owner that is set meanwhile makes it old at once.
     changes = owner_changes().count()
@@ -60,6 +57,7 @@ def rollup_write(begin: datetime) -> None:
             )
             for (tool, package, persona), part in parts.items()
         )
+    return 1
 
 
 def _columns(figures: Figures) -> dict[str, object]:

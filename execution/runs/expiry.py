@@ -3,15 +3,18 @@
 With the salt gone, nothing in the ledger tells what arguments and result were.
 """
 
+import functools
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.actors import SYSTEM
+from core.duties.rows import all_or_each
 from core.outbox.models import Delivery
 from execution.artefacts.services import artefacts_remove
 from execution.callbacks.state import RUN_OUTCOME
@@ -35,28 +38,23 @@ def payloads_expire(before: datetime, most: int | None = None) -> int:
     With `most` it begins no further 500 once so many are done. A callback that is still owed is
     dropped. Errors and warnings stay. 500 runs are one transaction and one event in the ledger.
     """
-    total = 0
     # A run that ended before was made before, and ids are in the order of making.
     here = Run.objects.filter(
         pk__lt=first_id_at(before), status__in=FINAL, completed_at__lt=before, payload_expired_at=None
     ).order_by("pk")
-    after = None
-    while ids := _batch(here if after is None else here.filter(pk__gt=after)):
-        after = ids[-1].pk
-        total += _expire(ids, before)
-        if most is not None and total >= most:
+    total = 0
+    while done := all_or_each("payloads", here, functools.partial(_expire, before), most=BATCH):
+        total += done
+        # A run that fails is not tried again in the same turn.
+        if most is not None and (total >= most or done < BATCH):
             break
     return total
 
 
-def _batch(rows: QuerySet[Run]) -> list[Run]:
-    return list(rows.only("pk")[:BATCH])
-
-
-def _expire(rows: list[Run], before: datetime) -> int:
+def _expire(before: datetime, run_ids: Sequence[UUID]) -> int:
     with transaction.atomic():
         # Another command may be at it: the rows that it took are left to it.
-        free = Run.objects.filter(pk__in=[run.pk for run in rows], payload_expired_at=None)
+        free = Run.objects.filter(pk__in=run_ids, payload_expired_at=None)
         if connection.features.has_select_for_update_skip_locked:
             free = free.select_for_update(skip_locked=True)
         mine = list(free.values_list("pk", flat=True))

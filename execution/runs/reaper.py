@@ -10,6 +10,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from core.clock import lease_boot, lease_now
+from core.duties.rows import all_or_each, each
 from core.failpoints import failpoint
 from execution.effects.apply import Apply, Follows, effects_write, has_effects
 from execution.models import Attempt, Run, Status
@@ -23,7 +24,6 @@ from execution.runs.states import transition
 
 log = logging.getLogger(__name__)
 ATTEMPTS_MAX = 3
-BATCH = 100
 
 
 def _over() -> QuerySet[Run]:
@@ -33,13 +33,14 @@ def _over() -> QuerySet[Run]:
 
 def runs_reap() -> int:
     """Takes runs from lost workers; returns how many. At most 100 a call."""
-    reaped = 0
-    for run_id in list(_over().values_list("pk", flat=True)[:BATCH]):
-        try:
-            reaped += _reap_this(run_id)
-        except Follows as follows:
-            reaped += effects_write(follows.run, follows.outcome, functools.partial(_reap_this, run_id))
-    return reaped
+    return each("reaper", _over(), _reap_one)
+
+
+def _reap_one(run_id: UUID) -> bool:
+    try:
+        return _reap_this(run_id)
+    except Follows as follows:
+        return effects_write(follows.run, follows.outcome, functools.partial(_reap_this, run_id))
 
 
 def _reap_this(run_id: UUID, outcome: Outcome | None = None, apply: Apply | None = None) -> bool:
@@ -97,4 +98,6 @@ def inline_release(older_than_s: float = 60.0) -> int:
     old = Run.objects.filter(
         inline=True, status=Status.PENDING, created_at__lt=Now() - timedelta(seconds=older_than_s)
     )
-    return old.update(inline=False, due_at=F("created_at"))
+    return all_or_each(
+        "inline", old, lambda keys: old.filter(pk__in=keys).update(inline=False, due_at=F("created_at"))
+    )

@@ -1,5 +1,6 @@
 """Making the calls that are due: a steward's duty."""
 
+import functools
 import logging
 from datetime import datetime
 
@@ -8,6 +9,7 @@ from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.actors import SYSTEM
+from core.duties.rows import each
 from core.errors import Denied, Overloaded, ToolHubError
 from execution.models import Run, Schedule
 from execution.runs.refusals import refusal_record
@@ -20,7 +22,6 @@ from security.sharing.reach import may
 from security.tokens import principal_of_persona
 
 log = logging.getLogger(__name__)
-BATCH = 100
 ERROR_MAX = 300
 
 
@@ -30,19 +31,20 @@ def schedules_fire(now: datetime | None = None) -> int:
     Times that passed while no steward ran are made up for by one call.
     """
     now = now or timezone.now()
-    due = Schedule.objects.select_related("persona", "responsible").filter(enabled=True, next_at__lte=now)
-    return sum(_fire(schedule, now) for schedule in due.order_by("next_at")[:BATCH])
+    due = Schedule.objects.filter(enabled=True, next_at__lte=now).order_by("next_at")
+    return each("schedules", due, functools.partial(_fire, now))
 
 
-def _fire(schedule: Schedule, now: datetime) -> bool:
+def _fire(now: datetime, schedule_id: int) -> bool:
     """Advances the schedule and submits its run, in one transaction. False when another steward was first.
 
     Moving `next_at` by compare-and-set is the claim; the run's idempotency key keeps also a due time that
     comes back, as from a restored row, from making a second run.
     """
-    due = schedule.next_at
-    if due is None:
+    schedule = Schedule.objects.select_related("persona", "responsible").filter(pk=schedule_id).first()
+    if schedule is None or schedule.next_at is None:
         return False
+    due = schedule.next_at
     mine = Schedule.objects.filter(pk=schedule.pk, enabled=True, next_at=due)
     try:
         with transaction.atomic():

@@ -1,15 +1,16 @@
 """The steward's part: installations whose worker died, bells that nobody heard, what was left behind."""
 
 from datetime import timedelta
+from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.actors import SYSTEM
 from core.clock import lease_boot, lease_now
+from core.duties.rows import delete, each
 from core.errors import error_object
 from registry.installations.bells import Reminder, ring_after_commit
 from registry.installations.cleaning import failed_bound, failed_remove, staged_remove
@@ -26,22 +27,21 @@ KEPT = timedelta(days=1)
 
 def installations_care() -> int:
     """Queues what lost its worker, ends what did so too often, and rings; returns how many it touched."""
-    with transaction.atomic():
-        lost = list(
-            Installation.objects.select_for_update()
-            .filter(status=Status.RUNNING)
-            .filter(Q(lease_ends__lt=lease_now()) | ~Q(lease_boot=lease_boot()))
-        )
-        for one in lost:
-            _recover(one)
-        if lost:
-            ring_after_commit()
-        elif Installation.objects.filter(status=Status.QUEUED).exists():
-            REMINDER.ring_after_commit()
-    return len(lost)
+    recovered = each("installations", _lost(), _recover)
+    if not recovered and Installation.objects.filter(status=Status.QUEUED).exists():
+        REMINDER.ring_after_commit()
+    return recovered
 
 
-def _recover(one: Installation) -> None:
+def _lost() -> QuerySet[Installation]:
+    over = Q(lease_ends__lt=lease_now()) | ~Q(lease_boot=lease_boot())
+    return Installation.objects.filter(over, status=Status.RUNNING)
+
+
+def _recover(pk: UUID) -> bool:
+    one = _lost().select_for_update().filter(pk=pk).first()
+    if one is None:
+        return False
     one.lease_token = None
     if one.cancel_asked_at is not None or one.attempt >= ATTEMPTS_MAX:
         cancelled = one.cancel_asked_at is not None
@@ -58,6 +58,8 @@ def _recover(one: Installation) -> None:
     else:
         one.status = Status.QUEUED
     one.save(update_fields=["status", "lease_token", "finished_at", "error", "steps", "sealed_location"])
+    ring_after_commit()
+    return True
 
 
 def installations_tidy() -> int:
@@ -70,13 +72,13 @@ def _archives_sweep() -> int:
     named = Release.objects.filter(removed_at=None, digest=OuterRef("pk"))
     going = going_on().filter(digest=OuterRef("pk"))
     lost = Archive.objects.filter(~Exists(named), ~Exists(going), created_at__lt=timezone.now() - KEPT)
-    return Archive.objects.filter(pk__in=list(lost.values_list("pk", flat=True)[:100])).delete()[0]
+    return delete("archives", lost, most=100)
 
 
 def _failed_expire() -> int:
     keeps = Q(pk__in=Staged.objects.values("pk")) | ~Q(sealed_location="")
     old = Installation.objects.filter(keeps, status=Status.FAILED, finished_at__lt=timezone.now() - KEPT)
-    return sum(failed_remove(pk) for pk in old.values_list("pk", flat=True)[:100])
+    return each("staged", old, failed_remove)
 
 
 def _reviews_expire() -> int:
@@ -85,15 +87,20 @@ def _reviews_expire() -> int:
     ends = Q(review_ends_at__lt=now) | Q(
         review_ends_at=None, created_at__lt=now - timedelta(days=settings.REVIEW_DAYS)
     )
-    with transaction.atomic():
-        rows = Installation.objects.select_for_update().filter(ends, status=Status.AWAITING_REVIEW)
-        over = list(rows.order_by("pk")[:100])
-        for one in over:
-            words = f"Nobody decided on it within {settings.REVIEW_DAYS} days."
-            one.error = error_object("CANCELLED", words, suggestions=["Install it again, and review it."])
-            one.status, one.finished_at, one.steps = Status.CANCELLED, now, steps_stop(one.steps)
-            one.save(update_fields=["status", "finished_at", "steps", "error"])
-            staged_remove(one)
-            data = {"package": one.package, "version": one.version, "digest": one.digest}
-            record(Entry("installation.expired", SYSTEM, "installation", str(one.pk), data))
-    return len(over)
+    over = Installation.objects.filter(ends, status=Status.AWAITING_REVIEW).order_by("pk")
+    return each("reviews", over, _review_expire)
+
+
+def _review_expire(pk: UUID) -> bool:
+    rows = Installation.objects.select_for_update().filter(pk=pk, status=Status.AWAITING_REVIEW)
+    one = rows.first()
+    if one is None:
+        return False
+    words = f"Nobody decided on it within {settings.REVIEW_DAYS} days."
+    one.error = error_object("CANCELLED", words, suggestions=["Install it again, and review it."])
+    one.status, one.finished_at, one.steps = Status.CANCELLED, timezone.now(), steps_stop(one.steps)
+    one.save(update_fields=["status", "finished_at", "steps", "error"])
+    staged_remove(one)
+    data = {"package": one.package, "version": one.version, "digest": one.digest}
+    record(Entry("installation.expired", SYSTEM, "installation", str(one.pk), data))
+    return True

@@ -5,6 +5,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Length
 
+from core.duties.rows import each_of
 from registry.installations.models import Installation, Staged, Status
 from registry.installations.selectors import going_on
 from registry.models import Archive, Release
@@ -39,7 +40,7 @@ def failed_bound() -> int:
         left -= size
         if left < 0:
             over.append(pk)
-    return sum(failed_remove(pk) for pk in over)
+    return each_of("staged", over, failed_remove)
 
 
 def failed_remove(pk: UUID) -> bool:

@@ -40,6 +40,7 @@ _APPS = (
     "policy",
     "preconditions",
     "security",
+    "duties",
 )
 ROLES = (
     Role("viewer", "sees tools, packages, personas, runs and the audit", _VIEW),
@@ -52,6 +53,7 @@ ROLES = (
             "execution.add_run",
             "execution.change_run",
             "execution.resolve_run",
+            "duties.*",
             "execution.*_schedule",
             "policy.*_restriction",
             "preconditions.*_resource",

@@ -251,6 +251,7 @@ FIXED = (
     "/settings/secrets/",
     "/settings/",
     "/settings/sandbox/",
+    "/settings/duties/",
     "/settings/sign-in/",
     "/settings/resources/",
     "/sessions/",

@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from core.clock import lease_boot
+from core.duties import rows
 from execution.models import Attempt, Run, RunEvent, Status
 from execution.retry.wait import retries_due
-from execution.runs import reaper
 from execution.runs.claim import Lease, claim_next
 from execution.runs.reaper import inline_release, runs_reap
 from registry.models import ToolVersion
@@ -93,7 +93,7 @@ def test_a_lease_of_an_earlier_boot_is_over_whatever_its_clock_says(leased: Leas
 
 
 def test_only_so_many_are_reaped_at_once(leased: Leased, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reaper, "BATCH", 3)
+    monkeypatch.setattr(rows, "BATCH", 3)
     for _ in range(4):
         leased("fx_echo")
     assert (runs_reap(), runs_reap(), runs_reap()) == (3, 1, 0)

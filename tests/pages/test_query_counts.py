@@ -55,6 +55,7 @@ PINNED = {
     "/audit/{event}/": 7,
     "/api/docs": 4,
     "/settings/sandbox/": 4,
+    "/settings/duties/": 6,
     "/teams/": 5,
     "/sharing/tool/echo/": 10,
     "/simulator/?persona=researcher&tool=echo": 15,

@@ -44,6 +44,7 @@ PAGES = {
     "/audit/{event}/": "audit.view_event",
     "/settings/": "security.view_user",
     "/settings/sandbox/": "security.view_user",
+    "/settings/duties/": "duties.view_failedrow",
     "/people/": "security.view_user",
     "/people/admin/": "security.view_user",
     "/people/invite/": "security.add_user",

@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from audit.models import Event
 from core.actors import SYSTEM
+from core.duties.models import FailedRow
 from execution.artefacts.models import Artefact, Content
 from execution.memory.models import Session, Webhook
 from execution.memory.places import Place
@@ -294,6 +295,7 @@ def _objects(admin: User, owner: Persona, asked: Approval) -> dict[str, Any]:
         "installations/": {"pk": installation.pk},
         "packages/": {"name": "keeper", "version": "1.0.0"},
         "settings/secrets/": {"row": secret.pk},
+        "settings/duties/": {"failed": FailedRow.objects.create(duty="keys", key="1", error="e").pk},
         "settings/resources/": {"row": resource_add(by=admin, name="fx.res").pk},
         "settings/filters/": {"row": pattern.pk},
         "personas/": {"name": owner.name},

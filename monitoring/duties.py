@@ -1,0 +1,55 @@
+"""The steward's duties for people: how each went, and which rows it leaves alone for now."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from audit.ledger import Entry, record
+from core.duties.models import DutyRecord, FailedRow
+from core.duties.rows import FAILURES
+from security.models import User
+from security.permissions import actor_of, require
+
+# Well over the longest time between two turns of a duty.
+SILENT = timedelta(minutes=30)
+
+
+@dataclass(frozen=True)
+class DutyState:
+    """A duty's record, how many rows it failed at, and one word for its state."""
+
+    record: DutyRecord
+    rows: int
+    state: str
+
+
+def duty_states() -> list[DutyState]:
+    """Every duty that a steward has performed, by name."""
+    counts: dict[str, int] = {}
+    for duty in FailedRow.objects.values_list("duty", flat=True):
+        counts[duty] = counts.get(duty, 0) + 1
+    return [
+        DutyState(one, counts.get(one.name, 0), _state(one)) for one in DutyRecord.objects.order_by("name")
+    ]
+
+
+def _state(one: DutyRecord) -> str:
+    if one.succeeded_at is None or (one.failed_at and one.failed_at > one.succeeded_at):
+        return "failed"
+    return "silent" if timezone.now() - one.succeeded_at > SILENT else "on"
+
+
+def rows_parked() -> QuerySet[FailedRow]:
+    """Rows that a duty has failed at so often that it leaves them alone for a while."""
+    return FailedRow.objects.filter(failures__gte=FAILURES)
+
+
+def row_retry(*, by: User, row: FailedRow) -> None:
+    """Make a row due again: the duty tries it in its next turn. Raises Denied."""
+    require(by, "duties.change_failedrow")
+    with transaction.atomic():
+        FailedRow.objects.filter(pk=row.pk).update(due_at=timezone.now())
+        record(Entry("duty.row_retried", actor_of(by), "hub", row.duty, {"duty": row.duty, "row": row.key}))
