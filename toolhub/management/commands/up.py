@@ -41,6 +41,7 @@ class Command(BaseCommand):
             folder_prepare(settings.DATA)
             lock = folder_lock(settings.DATA)
             port_check(host, port)
+            known = token_kept()
             preparation = Aside("prepare", self._prepare)
             load()
             account = preparation.result()
@@ -54,7 +55,7 @@ class Command(BaseCommand):
             programs.worker(concurrency=settings.WORKERS, log_level=settings.LOG_LEVEL),
             programs.steward(),
         ]
-        banner = self._banner(address(host, port), account)
+        banner = self._banner(address(host, port), account, known)
         sys.exit(Supervisor(Plan(started, host, port, banner, account, [lock]), say).run())
 
     def _prepare(self) -> str:
@@ -75,16 +76,27 @@ class Command(BaseCommand):
             connections.close_all()
         return said.getvalue().strip()
 
-    def _banner(self, local: str, account: str) -> str:
-        """What is said when the hub answers: where, who, and the first call on one line."""
+    def _banner(self, local: str, account: str, known: str) -> str:
+        """The lines printed once the hub answers: address, sign-in, and a first call on one line.
+
+        The token is printed only at the start that made it: terminals and logs keep what they show.
+        """
         lines = ["", f"ToolHub answers at {settings.PUBLIC_URL}"]
         lines += account.splitlines() or [
             "Sign in as admin, with the password that was shown at the first start."
         ]
-        token = settings.DATA / "demo_token"
-        if token.is_file():
-            lines += ["", "The first call:", first_call(local, token.read_text().strip())]
+        token = token_kept()
+        if token and token != known:
+            lines += ["", "The first call (its token is shown this once):", first_call(local, token)]
+        elif token:
+            lines += ["", "A call, with the token that the first start printed:", first_call(local, "$TOKEN")]
         return "\n".join([*lines, "", "Ctrl-C stops everything.", ""])
+
+
+def token_kept() -> str:
+    """The token of the persona `demo`, which `demo_create` keeps in the data folder; empty without one."""
+    file = settings.DATA / "demo_token"
+    return file.read_text(encoding="ascii").strip() if file.is_file() else ""
 
 
 def first_call(address: str, token: str) -> str:
