@@ -13,6 +13,7 @@ from core.errors import NotFound
 from core.parsers import BODY_MAX, too_large
 from core.problems import problem
 from core.request_id import REQUEST_ID
+from toolhub_sdk.visible_text import page_seen
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -93,6 +94,28 @@ class PrivateMiddleware:
         response = self.get_response(request)
         if response.get("Content-Type", "").startswith("text/html"):
             response.headers.setdefault("Cache-Control", "private, no-store")
+        return response
+
+
+class VisibleTextMiddleware:
+    """Shows control and bidirectional characters in pages as escapes (toolhub_sdk/visible_text.py).
+
+    No template holds such a character: they come from tools, packages and callers.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if response.streaming or not response.get("Content-Type", "").startswith("text/"):
+            return response
+        text = response.content.decode(response.charset or "utf-8", errors="replace")
+        seen = page_seen(text)
+        if seen is not text and seen != text:
+            response.content = seen.encode(response.charset or "utf-8")
+            if "Content-Length" in response:
+                response["Content-Length"] = str(len(response.content))
         return response
 
 

@@ -21,6 +21,7 @@ from registry.selectors import call_decide, tool_missing, tool_resolve, tools_as
 from registry.types import TYPES, type_of
 from security.policy.usage import policy_told
 from security.principals import PersonaPrincipal, caller
+from toolhub_sdk.visible_text import text_seen
 
 PAGE = 100
 TOOL: dict[str, Any] = {
@@ -195,7 +196,9 @@ class ToolList(APIView):
             return Response(tools_view(caller(request), wanted, after))
         page = tools_page(caller(request), wanted, after)
         if wanted_format == TEXT:
-            return HttpResponse(tools_text(page.versions), content_type="text/plain; charset=utf-8")
+            return HttpResponse(
+                text_seen(tools_text(page.versions)), content_type="text/plain; charset=utf-8"
+            )
         return Response(
             {**tools_converted(wanted_format, page.versions), "next": page.next, "reason": page.reason}
         )

@@ -17,7 +17,7 @@ from core.errors import InvalidRequest
 from core.http.errors import HttpRefused
 from core.http.urls import url_read
 from core.json.pointer import POINTER, pointer_get, pointer_is
-from core.seen import text_seen
+from toolhub_sdk.visible_text import text_seen
 
 KINDS = ("path", "host", "equals", "matches")
 APPROVAL = "approval"

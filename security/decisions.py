@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal
 
-from core.seen import text_seen
 from security.capabilities import covers
 from security.conditions import SESSION
 from security.content.violation import Violation
 from security.facts import CallFacts, GrantFact, LimitFact, RestrictionFact
 from security.held import Held, asks_approval, held
+from toolhub_sdk.visible_text import text_seen
 
 # What is to be asked is allowed once a person has approved the call.
 Verdict = Literal["pass", "warn", "fail", "ask"]

@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "core.middleware.BodyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "core.middleware.PrivateMiddleware",
+    "core.middleware.VisibleTextMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -586,7 +587,12 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"request_id": {"()": "core.request_id.RequestIdFilter"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
+    "formatters": {
+        "line": {
+            "()": "core.log_format.LineFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s",
+        }
+    },
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}
     },

@@ -16,6 +16,7 @@ from core.outbox.models import Delivery
 from core.outbox.services import delivery_record
 from core.outbox.signing import signed_headers
 from core.outbox.tries import SEND_S, TRIES_MAX, wait_after
+from toolhub_sdk.visible_text import text_seen
 
 log = logging.getLogger(__name__)
 GONE = 410
@@ -68,7 +69,7 @@ def _posted(kind: Kind, delivery: Delivery) -> int:
 
 def _mail(mail: Mail) -> int:
     """Hands the mail to the server, which may refuse it: that is an OSError, too."""
-    EmailMessage(mail.subject, mail.text, settings.MAIL_FROM, bcc=list(mail.to)).send()
+    EmailMessage(text_seen(mail.subject), text_seen(mail.text), settings.MAIL_FROM, bcc=list(mail.to)).send()
     return SENT
 
 

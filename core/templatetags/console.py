@@ -17,7 +17,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
-from core.seen import text_seen
+from toolhub_sdk.visible_text import text_seen
 
 register = template.Library()
 register.filter(intcomma)

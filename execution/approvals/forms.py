@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 
 from core.forms import ConsoleForm
-from core.seen import text_seen
 from execution.approvals.decide import REASON_MAX, SESSION_HOURS
+from toolhub_sdk.visible_text import text_seen
 
 SESSION = "session"
 IN_ADVANCE = [

@@ -7,6 +7,7 @@ from django.utils.http import content_disposition_header
 
 from core.errors import NotFound
 from execution.artefacts.models import Artefact
+from toolhub_sdk.visible_text import text_seen
 
 
 def artefact_of(run_id: UUID, name: str) -> Artefact:
@@ -20,7 +21,7 @@ def artefact_of(run_id: UUID, name: str) -> Artefact:
 def artefact_response(one: Artefact) -> HttpResponse:
     """The bytes, with their hash as the tag."""
     response = HttpResponse(bytes(one.content.content), content_type="application/octet-stream")
-    response["Content-Disposition"] = content_disposition_header(True, one.name) or "attachment"
+    response["Content-Disposition"] = content_disposition_header(True, text_seen(one.name)) or "attachment"
     response["ETag"] = f'"{one.content_id}"'
     response["X-Content-Type-Options"] = "nosniff"
     response["Cache-Control"] = "private, no-store"

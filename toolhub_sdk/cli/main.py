@@ -1,12 +1,14 @@
 """Reads the command line and hands it to the command that it names."""
 
 import argparse
+import contextlib
 import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from toolhub_sdk.cli.stop import StopError
+from toolhub_sdk.visible_text import VisibleStream
 
 # Modules that an extra brings: what the command does with each, whose package it is, and the extra.
 EXTRA = {
@@ -43,6 +45,12 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     """The exit code: 0 when all is well, 1 when something is wrong with the package, 2 for a bad command."""
     options = parser().parse_args(arguments)
+    out, err = VisibleStream(sys.stdout), VisibleStream(sys.stderr)
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):  # type: ignore[type-var]
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
     try:
         module = importlib.import_module(f"toolhub_sdk.cli.command_{options.command}")
         done: int = module.run(options)

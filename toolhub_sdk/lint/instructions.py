@@ -4,9 +4,9 @@ import functools
 import re
 from collections.abc import Iterator
 
-from toolhub_sdk.lint.invisible import INVISIBLE
 from toolhub_sdk.lint.texts import visible
 from toolhub_sdk.normal_form import normalised
+from toolhub_sdk.visible_text import INVISIBLE
 
 CHARACTERS_MAX = 20_000
 OFTEN = 64

@@ -4,13 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-_DIRECTION = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-_NOTHING = (
-    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2065\u206a-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-_CONTROL = "\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029"
-INVISIBLE = re.compile(f"[{_DIRECTION}{_NOTHING}{_CONTROL}]")
+from toolhub_sdk.visible_text import INVISIBLE
+
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _WORD = re.compile(r"[^\W\d_]+")
 # Text pushed out of sight.

@@ -3,12 +3,12 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
+from core.commands import VisibleCommand
 from registry.catalogue import catalogue_sync
 
 
-class Command(BaseCommand):
+class Command(VisibleCommand):
     help = "Publishes the built-in tools of this version of the hub, where they are new."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -7,8 +7,9 @@ from argparse import BooleanOptionalAction
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from core.commands import VisibleCommand
 from core.errors import ToolHubError
 from registry.archives.contents import BYTES_MAX, FILES_MAX, is_left_out
 from registry.installations.approval import installation_approve
@@ -29,7 +30,7 @@ _ADDRESS = re.compile(r"[a-z+]+://|[^/]+:", re.IGNORECASE)
 LOOK_S = 0.2
 
 
-class Command(BaseCommand):
+class Command(VisibleCommand):
     help = "Installs a package: a folder, a .zip, or the address of a git repository or of a zip."
     _shown = 0
     """The last line of the log that was shown."""

@@ -3,15 +3,16 @@
 import getpass
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from core.commands import VisibleCommand
 from core.errors import ToolHubError
 from registry.installations.services import system_actor
 from registry.releases.selectors import package_named
 from registry.releases.uninstall import package_uninstall
 
 
-class Command(BaseCommand):
+class Command(VisibleCommand):
     help = "Uninstalls a package; its runs, audit and digests stay."
 
     def add_arguments(self, parser: CommandParser) -> None:

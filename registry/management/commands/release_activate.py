@@ -3,8 +3,9 @@
 import getpass
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from core.commands import VisibleCommand
 from core.errors import ToolHubError
 from registry.installations.services import system_actor
 from registry.releases.activation import release_activate
@@ -12,7 +13,7 @@ from registry.releases.selectors import package_named, release_named
 from registry.versions import relation
 
 
-class Command(BaseCommand):
+class Command(VisibleCommand):
     help = "Puts a release of a package in use; calls that name no version get it from the next one on."
 
     def add_arguments(self, parser: CommandParser) -> None:
