@@ -36,6 +36,7 @@ class Redactor:
         # A header is sent without the white space around it, which a pasted token may have.
         bare = (each.strip() for each in given)
         self._secrets = tuple(dict.fromkeys((*given, *(each for each in bare if len(each) >= BARE_LEAST))))
+        self._lines = tuple(dict.fromkeys(line for each in given for line in lines_of(each)))
         self._patterns = tuple(patterns)
 
     def __bool__(self) -> bool:
@@ -44,7 +45,9 @@ class Redactor:
     @cached_property
     def _forms(self) -> list[str]:
         """The longest first, so that none is cut by a shorter one."""
-        return sorted({form for secret in self._secrets for form in forms_of(secret)}, key=len, reverse=True)
+        forms = {form for secret in self._secrets for form in forms_of(secret)}
+        forms |= {form for line in self._lines for form in (*forms_of(line), *_url_texts(line))}
+        return sorted(forms, key=len, reverse=True)
 
     @cached_property
     def _encoded(self) -> list[re.Pattern[str]]:
@@ -103,6 +106,17 @@ class Redactor:
         return value
 
 
+def lines_of(secret: str) -> list[str]:
+    """The lines of a secret of several, each as secret as the whole; not short ones, nor what frames a key.
+
+    A key within JSON has its line breaks as escapes, and real ones once a tool has read it.
+    """
+    lines = [line.strip() for line in _LINE_BREAK.split(secret)]
+    if len(lines) < 2:
+        return []
+    return [line for line in lines if len(line) >= BARE_LEAST and not _FRAME.search(line)]
+
+
 def forms_of(secret: str) -> set[str]:
     """The ways in which a secret may be written."""
     raw = secret.encode()
@@ -111,6 +125,8 @@ def forms_of(secret: str) -> set[str]:
     return {secret, raw.hex(), raw.hex().upper(), html.escape(secret), *escaped, *inner}
 
 
+_LINE_BREAK = re.compile(r"\r\n|\r|\n|\\r\\n|\\n")
+_FRAME = re.compile(r"-----(?:BEGIN|END) ")
 _HEX = re.compile(r"%[0-9A-F]{2}")
 _ENCODINGS = (base64.b64encode, base64.urlsafe_b64encode)
 
@@ -123,8 +139,18 @@ def _base64(raw: bytes, offset: int, encode: Any) -> str:
 
 def _url_forms(secret: str) -> list[re.Pattern[str]]:
     """URL encodings, where they differ from the text; hex digits may be small or large."""
-    encoded = {quote(secret, safe=""), quote(secret), quote_plus(secret)} - {secret}
+    encoded = _url_encoded(secret)
     return [re.compile(_HEX.sub(r"(?i:\g<0>)", re.escape(text))) for text in sorted(encoded, key=len)[::-1]]
+
+
+def _url_texts(line: str) -> set[str]:
+    """The same as texts, with all hex digits small or all large: a key has hundreds of lines."""
+    encoded = _url_encoded(line)
+    return encoded | {_HEX.sub(lambda found: found.group().lower(), text) for text in encoded}
+
+
+def _url_encoded(secret: str) -> set[str]:
+    return {quote(secret, safe=""), quote(secret), quote_plus(secret)} - {secret}
 
 
 @contextmanager

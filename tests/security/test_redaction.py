@@ -123,3 +123,38 @@ def test_records_are_made_without_it_whoever_logs(caplog: pytest.LogCaptureFixtu
     assert SECRET not in caplog.text
     assert "RuntimeError: [redacted]" in caplog.text
     assert caplog.records[-1].args == ("plain",)
+
+
+KEY_LINES = [
+    "MIIEvQIBADANBgkqhkiG9w0BAQ+/AASCBKc",
+    "wggSjAgEAAoIBAQC7VJTUt9Us8cKjMzEfYyj",
+    "iWA4R4/M2bS1GB4t7NXp98C3SC==",
+]
+KEY = "\n".join(["-----BEGIN PRIVATE KEY-----", *KEY_LINES, "-----END PRIVATE KEY-----", ""])
+
+
+@pytest.mark.parametrize("stored", [KEY, KEY.replace("\n", "\r\n"), json.dumps({"private_key": KEY})])
+@pytest.mark.parametrize(
+    "write",
+    [
+        str,
+        lambda line: quote(line, safe=""),
+        lambda line: quote(line, safe="").replace("%2B", "%2b").replace("%2F", "%2f").replace("%3D", "%3d"),
+        lambda line: base64.b64encode(line.encode()).decode().rstrip("="),
+        lambda line: line.encode().hex(),
+        json.dumps,
+    ],
+)
+def test_a_secret_of_several_lines_is_found_line_by_line(stored: str, write: Any) -> None:
+    redactor = Redactor([stored])
+    told = [redactor.text(f"> {write(line)} <") for line in KEY_LINES]
+    assert all(MARK in text and len(text) < 20 for text in told)
+    assert redactor.value(KEY.splitlines())[1:4] == [MARK] * 3
+    assert redactor.text("-----BEGIN PRIVATE KEY-----") == "-----BEGIN PRIVATE KEY-----"
+    assert MARK in redactor.text(KEY[: len(KEY) // 2])
+
+
+def test_short_lines_of_a_secret_are_no_secrets() -> None:
+    redactor = Redactor(["{\n}\nyes\nno\nhunter2-hunter2"])
+    assert redactor.text("yes { no }") == "yes { no }"
+    assert redactor.text("hunter2-hunter2") == MARK

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     """The exit code: 0 when all is well, 1 when something is wrong with the package, 2 for a bad command."""
     options = parser().parse_args(arguments)
     out, err = VisibleStream(sys.stdout), VisibleStream(sys.stderr)
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):  # type: ignore[type-var]
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         return _run(options)
 
 
