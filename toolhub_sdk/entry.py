@@ -2,12 +2,15 @@
 
 The request is `{function, arguments, context, config, memory, fixed, seconds}`; `memory` is `{found,
 named}` where the contract names keys, `fixed` holds time and seed where the tool's time and chance are the
-run's. With `"hook": "schema"` the function is the tool's schema hook. Secrets come on the descriptor that
-TOOLHUB_SECRETS_FD names. The module is imported before the request is there, as that takes longest. The
-lines are `{"emit": …}`, `{"log": message, "level": …, "fields": …}` and at last one of `{"result": …}`,
-with `memory` where it was changed, `{"error": …}`, `{"cancelled": true}`, `{"failed": kind}` and
-`{"exceeded": "memory"}`. They go to a descriptor that programs of the tool do not inherit; what the tool
-prints goes to standard error.
+run's. With `"hook": "schema"` the function is the tool's schema hook. With `look`, `{hooks, schema, only}`,
+the functions that the contract names are checked before the call (loading.py), or instead of it with `only`.
+Secrets come on the descriptor that TOOLHUB_SECRETS_FD names. The module is imported before the request is
+there, as that takes longest.
+
+The lines are `{"emit": …}`, `{"log": message, "level": …, "fields": …}` and at last one of `{"result": …}`,
+with `memory` where it was changed, `{"error": …}`, `{"cancelled": true}`, `{"failed": kind}`, with the reason
+in `loading` where the module could not be imported, `{"unfit": [sentence]}` and `{"exceeded": "memory"}`.
+They go to a descriptor that programs of the tool do not inherit; what the tool prints goes to standard error.
 """
 
 import importlib
@@ -28,9 +31,13 @@ from typing import Any
 from toolhub_sdk.context import CLIP, FixedClock, ToolContext
 from toolhub_sdk.errors import Cancelled, ToolError
 from toolhub_sdk.hooks import Hook, schema_make, shutdown_all
+from toolhub_sdk.loading import function_problems
 from toolhub_sdk.memory import Memory
 from toolhub_sdk.normalise import normalise
 from toolhub_sdk.tool import call, spec_of
+
+# Of why a module cannot be imported, so many characters are told.
+REASON_MOST = 400
 
 
 class _Told:
@@ -116,7 +123,15 @@ def _load(module: str) -> tuple[ModuleType | None, dict[str, Any] | None]:
         return None, {"exceeded": "memory"}
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it was, the hub hears of its kind
         traceback.print_exc()
-        return None, {"failed": type(error).__name__}
+        return None, {"failed": type(error).__name__, "loading": _reason(error)}
+
+
+def _reason(error: BaseException) -> str:
+    """The text of an error without the places of this machine that the tool is imported from."""
+    text = _text(error)
+    for folder in sorted((each for each in sys.path if each), key=len, reverse=True):
+        text = text.replace(folder, "")
+    return text[:REASON_MOST]
 
 
 def answer(
@@ -127,6 +142,10 @@ def answer(
 ) -> dict[str, Any]:
     """Carries a request out; the last line. `write` takes those before it."""
     try:
+        if (look := request.get("look")) and module:
+            unfit = list(function_problems(module, request["function"], look["hooks"], look["schema"]))
+            if unfit or look["only"]:
+                return {"unfit": unfit} if unfit else {"result": None}
         function = getattr(module, request["function"])
         context = _context(request, told, write)
         if request.get("hook") == "schema":

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 from uuid import UUID
 
 from execution.models import Run
@@ -80,6 +80,12 @@ class Call:
     moment: datetime | None = None
     # `{found, named}` of memory, where the contract names keys.
     memory: Mapping[str, Any] | None = None
+    # Whether the runner looks for the functions of the contract: before the call, or instead of it.
+    look: Literal["", "first", "only"] = ""
+    # What the hash order of a repeatable tool is made from (toolhub_sdk/repeatable.py).
+    seed: int = 0
+    # Whether a process that waits for calls may not serve this one.
+    fresh: bool = False
     # The descriptions of preconditions that failed without being critical.
     degraded: Sequence[str] = ()
     # Monotonic seconds at which the time is up.

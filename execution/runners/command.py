@@ -8,7 +8,8 @@ message, recoverable, suggestions}`.
 import posixpath
 import shutil
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -18,19 +19,50 @@ from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
 from execution.models import Status
 from execution.runners.call import Call, unsaid
 from execution.runners.defaults import arguments_of
-from execution.runners.judging import ended, error_read, given, tool_error
+from execution.runners.judging import ended, error_read, given, tool_error, unfit_error
 from execution.runners.sandboxed import PACKAGE, PATH, Program, exit_failed, run_sandboxed
-from execution.runs.outcomes import Outcome
+from execution.runs.outcomes import Outcome, success
 from registry.environment_calls import environment_folder
 from registry.environments import ENVIRONMENTS
 from registry.node_environments import node_link
 from registry.store import release_folder
+from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.launch import Finished, Mount
+
+# Where the program that looks stands inside.
+_LOOK = "/toolhub/look.py"
 
 
 def run(call: Call) -> Outcome:
-    """Runs a release's program in the sandbox."""
+    """Runs a release's program in the sandbox. Where it is only to be looked at, nothing of it is run."""
+    if call.look:
+        looked = run_sandboxed(call, _looking, _looked)
+        if call.look == "only" or looked.status is not Status.COMPLETED:
+            return looked
     return run_sandboxed(call, _program, judge)
+
+
+def _looking(call: Call) -> Program:
+    """The program that looks at the tool's, with the same folders (program_look.py)."""
+    meant = _program(call)
+    mounts = [
+        *meant.mounts,
+        *interpreter_mounts(),
+        Mount(str(Path(__file__).parent / "program_look.py"), _LOOK),
+    ]
+    return Program([interpreter(), "-P", "-s", "-S", "-B", _LOOK, *meant.argv], b"", mounts, PACKAGE)
+
+
+def _looked(call: Call, done: Finished, started_at: datetime) -> Outcome:
+    try:
+        problems = loads(done.stdout)
+    except StrictJSONError:
+        return exit_failed(call, done, started_at)
+    if isinstance(problems, list) and problems:
+        return ended(
+            Status.FAILED, unfit_error(problems), started_at=started_at, duration_ms=done.duration_ms
+        )
+    return success(None, started_at=started_at, ended_at=datetime.now(UTC), duration_ms=done.duration_ms)
 
 
 def _program(call: Call) -> Program:

@@ -20,7 +20,7 @@ def dynamic_run(call: Call, perform: Perform) -> Outcome:
 
     `perform` runs a function of the tool in the sandbox: the hook where `call.hook` says so.
     """
-    if not call.version.is_dynamic:
+    if not call.version.is_dynamic or call.look == "only":
         return perform(call)
     if call.hook:
         return _kept(call, perform(call))

@@ -21,7 +21,7 @@ TAKEN_OUT = "Something that must not be told was taken out."
 
 def equip(call: Call) -> Outcome | None:
     """Fills in what the tool gets; the outcome where it lacks something, and then nothing may run."""
-    if call.version.takes_config:
+    if call.version.takes_config and call.look != "only":
         try:
             call.settings = settings_of(call.version)
             problems_raise(call.version, call.settings)

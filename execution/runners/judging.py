@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -38,6 +39,12 @@ def timeout_error(call: Call) -> dict[str, Any]:
 def failed_error(call: Call, kind: str) -> dict[str, Any]:
     """The tool failed by a mistake in its code. Only the kind is told: messages hold secrets and paths."""
     return error_object("EXECUTION_FAILED", f"{call.tool} failed with {kind}.")
+
+
+def unfit_error(problems: Sequence[Any]) -> dict[str, Any]:
+    """The package does not have what its contract names; one sentence a problem."""
+    told = [str(each)[:MESSAGE_MOST] for each in problems]
+    return error_object("INVALID_MANIFEST", told[0], details={"problems": told})
 
 
 def tool_error(call: Call, error: ToolError) -> dict[str, Any]:

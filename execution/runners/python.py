@@ -24,9 +24,10 @@ from execution.runners.judging import (
     given,
     remembered,
     tool_error,
+    unfit_error,
 )
 from execution.runners.sandboxed import PACKAGE, Program, exit_failed, run_sandboxed
-from execution.runs.outcomes import Outcome
+from execution.runs.outcomes import Outcome, success
 from registry.contracts import hooks_of
 from registry.environment_calls import environment_folder
 from security.sandbox.interpreter import interpreter, interpreter_mounts
@@ -72,7 +73,8 @@ def _program(call: Call) -> Program:
         mounts.append(Mount(str(environment), ENVIRONMENT))
         folders.insert(0, ENVIRONMENT)
     module = call.version.entry.partition(":")[0]
-    argv = [interpreter(), "-I", "-S", "-B", "-c", _START, SDK, module, *folders]
+    # As -I, but for PYTHONHASHSEED: no other variable that Python reads is passed (sandboxed.py).
+    argv = [interpreter(), "-P", "-s", "-S", "-B", "-c", _START, SDK, module, *folders]
     goodbye = any("shutdown" in hooks_of(tool) for tool in call.version.release.manifest["tools"])
     return Program(argv, orjson.dumps(request_of(call)), mounts, prepare=_LOAD, goodbye=goodbye)
 
@@ -101,6 +103,13 @@ def request_of(call: Call) -> dict[str, Any]:
         request["config"] = call.settings.values
     if call.hook:
         request["hook"] = call.hook
+    if call.look:
+        definition = call.version.definition
+        request["look"] = {
+            "hooks": dict(hooks_of(definition)),
+            "schema": definition["inputSchema"],
+            "only": call.look == "only",
+        }
     if call.memory is not None:
         request["memory"] = call.memory
     if call.version.determinism == "bounded":
@@ -164,10 +173,19 @@ def _judge(lines: _Lines, call: Call, done: Finished, started_at: datetime) -> O
     said = lines.last
     if said is None:
         return exit_failed(call, done, started_at)
+    if call.look == "only" and "result" in said:
+        now = datetime.now(UTC)
+        return success(None, started_at=started_at, ended_at=now, duration_ms=done.duration_ms)
     if "result" in said:
         read = schema_given if call.hook else given
         made = read(call, said["result"], started_at=started_at, duration_ms=done.duration_ms)
         return remembered(call, made, said["memory"]) if "memory" in said else made
+    if "unfit" in said:
+        return stopped(Status.FAILED, unfit_error(said["unfit"]))
+    if call.look and "loading" in said:
+        module = call.version.entry.partition(":")[0]
+        why = f"The module {module} cannot be imported: {said['failed']}: {said['loading']}"
+        return stopped(Status.FAILED, unfit_error([unsaid(call, why)]))
     if "error" in said:
         return stopped(Status.FAILED, tool_error(call, error_read(unsaid(call, said["error"]))))
     if said.get("cancelled"):

@@ -27,6 +27,7 @@ from security.sandbox.launch import WORK, Finished, Launch, Limits, Mount
 from security.sandbox.probes import level_choose, probe
 from security.sandbox.run import Take, sandbox_run
 from security.sandbox.warm import warm_run
+from toolhub_sdk.repeatable import repeatable_variables
 
 log = logging.getLogger(__name__)
 PACKAGE = "/toolhub/package"
@@ -95,7 +96,8 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
             secrets=_secrets(call),
         )
         started_at = datetime.now(UTC)
-        perform = warm_run if program.prepare and _may_wait(launch) else sandbox_run
+        waits = program.prepare and not call.fresh and _may_wait(launch)
+        perform = warm_run if waits else sandbox_run
         done = perform(launch, call.cancelled, on_output, proc=probe(level).proc, listener=printed)
     except ToolHubError as error:
         return refused(call, error)
@@ -195,7 +197,8 @@ def environment_of(call: Call) -> dict[str, str]:
     """All that the tool sees of an environment: the usual few, and what its contract names."""
     declared: Mapping[str, Any] = call.version.declared.get("environment", {})
     own = {name: str(value) for name, value in declared.items() if _is_passed(name, str(value))}
-    return {"PATH": PATH, "HOME": WORK, "TMPDIR": WORK, "LANG": "C.UTF-8", **own}
+    fixed = repeatable_variables(call.version.determinism, call.seed)
+    return {"PATH": PATH, "HOME": WORK, "TMPDIR": WORK, "LANG": "C.UTF-8", **fixed, **own}
 
 
 def _secrets(call: Call) -> bytes | None:
@@ -221,7 +224,11 @@ def _outcome(call: Call, done: Finished, limits: Limits, started_at: datetime, j
         used = _EXCEEDED[done.how].format(**limits.as_dict())
         error = error_object("RESOURCE_EXCEEDED", f"{call.tool} used {used}.", details={"resource": done.how})
         return stopped(Status.FAILED, error)
-    error = error_object("EXECUTION_FAILED", f"What watched over {call.tool} was ended from outside.")
+    error = error_object(
+        "EXECUTION_FAILED",
+        f"What watched over {call.tool} was ended from outside.",
+        details={"ended_by": "machine"},
+    )
     return stopped(Status.FAILED, error)
 
 

@@ -1,38 +1,78 @@
 """Tries tools that are not published yet, with the runners that will carry them out."""
 
 import uuid
-from collections.abc import Mapping
-from threading import Event
+from datetime import UTC, datetime
 from typing import Any
 
 from execution.models import Status
 from execution.runners import RUNNERS, Call, call_run
-from registry.installations.trials import Tried, trial_register
+from execution.runs.outcomes import Outcome
+from registry.installations.trials import Ask, Fault, Tried, trial_register
 from registry.models import ToolVersion
 
 # An example that takes longer holds up everybody's installations.
 TRIAL_MS = 30_000
+# Runners whose tools have nothing on this machine that could be looked for.
+ELSEWHERE = frozenset({"container", "http", "vm"})
+# Of a bounded tool each try has the same time and chance.
+_RUN = uuid.UUID(int=1)
+_MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def trial(version: ToolVersion, arguments: Mapping[str, Any], cancelled: Event) -> Tried:
+def trial(version: ToolVersion, ask: Ask) -> Tried:
     """One call outside any run: nothing of it is recorded but what the installation's log says."""
+    if ask.arguments is None and version.runner in ELSEWHERE:
+        return Tried(None, None, 0.0)
+    bounded = version.determinism == "bounded"
+    timeout_ms = min(max(version.timeout_ms, ask.least_ms), TRIAL_MS)
     call = Call(
-        run_id=uuid.uuid4(),
+        run_id=_RUN if bounded else uuid.uuid4(),
         tool=version.tool.name,
         runner=version.runner,
         version=version,
-        arguments=arguments,
+        arguments=ask.arguments or {},
         request={},
         attempt=1,
-        timeout_ms=min(version.timeout_ms, TRIAL_MS),
+        timeout_ms=timeout_ms,
         max_output_bytes=version.max_output_bytes,
         inline=False,
-        cancelled=cancelled,
+        cancelled=ask.cancelled,
+        moment=_MOMENT if bounded else None,
         memory={"found": {}, "named": version.declared["memory"]} if "memory" in version.extras else None,
+        look="only" if ask.arguments is None else "first" if ask.look else "",
+        seed=ask.seed,
+        fresh=True,
     )
     outcome = call_run(call)
-    error = None if outcome.status is Status.COMPLETED else outcome.error
-    return Tried(outcome.data, error, outcome.duration_ms, outcome.resources.get("disk_bytes", 0))
+    used = outcome.resources
+    return Tried(
+        outcome.data,
+        None if outcome.status is Status.COMPLETED else outcome.error,
+        outcome.duration_ms,
+        wrote=used.get("disk_bytes", 0),
+        cpu_ms=used.get("cpu_ms", 0),
+        remembered=bool(outcome.memory),
+        fault=_fault(outcome, timeout_ms),
+    )
+
+
+def _fault(outcome: Outcome, timeout_ms: int) -> Fault:
+    """Whether the machine may have ended the call, and not the tool."""
+    error: dict[str, Any] = dict(outcome.error or {})
+    if outcome.status is Status.TIMEOUT:
+        # What worked for all of its time was slow itself.
+        return "" if outcome.resources.get("cpu_ms", 0) >= timeout_ms else "time"
+    if outcome.status is Status.COMPLETED or outcome.status is Status.CANCELLED:
+        return ""
+    details = error.get("details", {})
+    if details.get("ended_by") == "machine":
+        return "killed"
+    started = outcome.sandbox is not None
+    if error.get("code") == "SANDBOX_UNAVAILABLE":
+        return "" if "probes" in details else "start"
+    if error.get("code") == "RESOURCE_EXCEEDED" and not started:
+        return "start" if error.get("recoverable") else ""
+    return "start" if error.get("retryable") and not started else ""
 
 
 def trials_register() -> None:

@@ -3,7 +3,7 @@
 It speaks as a command does: one JSON request on standard input, one JSON result on standard output.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import orjson
 
@@ -14,7 +14,7 @@ from execution.runners.bounds import limits_of
 from execution.runners.call import Call
 from execution.runners.judging import ended, failed_error, timeout_error
 from execution.runners.sandboxed import Program, run_sandboxed
-from execution.runs.outcomes import Outcome
+from execution.runs.outcomes import Outcome, success
 from registry.store import release_folder
 from security.sandbox.launch import MIB, Finished, Mount
 from security.sandbox.wasm import (
@@ -34,7 +34,10 @@ ENGINE_BYTES = 96 * MIB
 
 
 def run(call: Call) -> Outcome:
-    """Runs a module in the sandbox."""
+    """Runs a module in the sandbox. What it exports and imports was seen when it was compiled."""
+    if call.look == "only":
+        now = datetime.now(UTC)
+        return success(None, started_at=now, ended_at=now, duration_ms=0.0)
     return run_sandboxed(call, _program, _judge)
 
 

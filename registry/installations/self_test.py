@@ -1,4 +1,4 @@
-"""Calls each tool with its own examples, as agents will: the results have to be the promised ones."""
+"""Loads each tool and calls it with its own examples, as agents will: it has to give the promised results."""
 
 import time
 from typing import Any
@@ -10,9 +10,11 @@ from registry.config.selectors import settings_read
 from registry.environments import environment_build
 from registry.installations.job import Job
 from registry.installations.trials import Tried, trial_of
+from registry.installations.tries import Tries, may_repeat
 from registry.installations.verify import draft_of
 from registry.releases.draft import DraftTool
 from registry.store import release_folder
+from toolhub_sdk.repeatable import ADVICE, SEEDS
 
 EXAMPLES_MAX = 200
 # All examples of a package together, in seconds.
@@ -21,68 +23,89 @@ _SHOWN = 400
 
 
 def self_test(job: Job) -> None:
-    """Raises ToolHubError SELF_TEST_FAILED with the example that failed, NOT_AVAILABLE, CANCELLED."""
+    """Raises ToolHubError SELF_TEST_FAILED with the tool or example that failed, NOT_AVAILABLE, CANCELLED."""
     draft = draft_of(job)
     trial_of(draft.release.runner)
     lacking = settings_read(draft.release.package.name, schema_of_release(draft.release)).problems
     if lacking:
         names = ", ".join(each["pointer"].removeprefix("/config/") for each in lacking)
         job.say(f"The package's settings come first: {names}. Its examples were not tried.")
-        return
     # Where another worker prepared it, the files are made here first: not in the time of an example.
     release_folder(draft.release)
     if draft.release.lock:
         environment_build(draft.release.lock, say=job.say, cancelled=job.cancelled)
-    done, ends = 0, time.monotonic() + SECONDS_MAX
+    tries, ends, late = Tries(job), time.monotonic() + SECONDS_MAX, False
     for tool in draft.tools:
         examples = tool.version.declared.get("examples", [])
-        for number, example in enumerate(examples):
-            job.check()
-            if done >= EXAMPLES_MAX or time.monotonic() > ends:
-                job.say(f"{done} examples were tried; for the rest there is no time.")
-                return
-            _example(job, tool, number, example)
-            done += 1
         if not examples:
-            job.say(f"{tool.name}: no examples, so nothing is known of it.")
+            job.say(f"{tool.name}: no examples, so that it is loaded and not called.")
+        called = 0
+        for number, example in enumerate([] if lacking else examples):
+            job.check()
+            if tries.examples >= EXAMPLES_MAX or time.monotonic() > ends:
+                late = True
+                break
+            _example(tries, tool, number, example)
+            called += 1
+        if not called:
+            _loaded(tries, tool)
+    if late:
+        job.say(f"{tries.examples} examples were tried; for the rest there is no time.")
 
 
-def _example(job: Job, tool: DraftTool, number: int, example: dict[str, Any]) -> None:
-    tried = _call(job, tool, example)
+def _loaded(tries: Tries, tool: DraftTool) -> None:
+    """Raises ToolHubError SELF_TEST_FAILED for a tool that does not have what its contract names."""
+    tried = tries.call(tool, "", None)
+    if tried.error is not None:
+        raise _failed(tool, None, str(tried.error.get("message", "")), dict(tried.error))
+
+
+def _example(tries: Tries, tool: DraftTool, number: int, example: dict[str, Any]) -> None:
+    job, place, arguments = tries.job, f"example {number + 1}", example.get("arguments", {})
+    tries.examples += 1
+    tried = tries.call(tool, place, arguments, look=number == 0)
     if tried.error is not None:
         raise _failed(tool, number, str(tried.error.get("message", "")), dict(tried.error))
     if "result" in example and canonical(tried.data) != canonical(example["result"]):
         job.say(f"promised: {_short(example['result'])}")
         job.say(f"came:     {_short(tried.data)}")
         raise _failed(tool, number, "the result is another one.", {"expected": example["result"]})
-    if tool.version.determinism == "deterministic":
-        again = _call(job, tool, example)
-        if again.error is not None or canonical(again.data) != canonical(tried.data):
-            raise _failed(tool, number, "a second call gave another result; it is no deterministic tool.", {})
+    if tool.version.determinism == "deterministic" or (
+        tool.version.determinism == "bounded" and may_repeat(tool)
+    ):
+        _repeated(tries, tool, number, arguments, tried)
+    if tool.version.is_pure and tried.remembered:
+        raise _failed(tool, number, "it is declared pure, and it wrote memory.", {})
     if tool.version.is_pure and tried.wrote:
-        _warn(job, tool, f"{tool.name} is declared pure, and its example {number + 1} wrote files.")
-    job.say(f"{tool.name}: example {number + 1} in {tried.duration_ms:.0f} ms")
+        tries.warn(
+            "PURE_TOOL_WRITES", f"{tool.name} is declared pure, and its example {number + 1} wrote files."
+        )
+    job.say(f"{tool.name}: {place} in {tried.duration_ms:.0f} ms")
 
 
-def _warn(job: Job, tool: DraftTool, message: str) -> None:
-    """Tells of it in the log, and beside the review's warnings, where it stays."""
-    job.say(f"warning: {message}")
-    warning = {"code": "PURE_TOOL_WRITES", "pointer": "", "message": message}
-    known = job.installation.report.get("warnings", [])
-    if warning not in known:
-        job.write(report={**job.installation.report, "warnings": [*known, warning]})
+def _repeated(tries: Tries, tool: DraftTool, number: int, arguments: dict[str, Any], first: Tried) -> None:
+    """Calls the tool again in fresh processes. A bounded one gets the same time and chance each time."""
+    for seed in SEEDS[1:]:
+        again = tries.call(tool, f"example {number + 1}, hash seed {seed}", arguments, seed=seed)
+        if again.error is not None:
+            message = f"in another process, {again.error.get('message', '')}"
+            raise _failed(tool, number, message, dict(again.error))
+        if canonical(again.data) == canonical(first.data):
+            continue
+        tries.job.say(f"hash seed {SEEDS[0]}: {_short(first.data)}")
+        tries.job.say(f"hash seed {seed}: {_short(again.data)}")
+        raise _failed(
+            tool,
+            number,
+            f"another process gave another result, so that it is not {tool.version.determinism}. {ADVICE}",
+            {"seeds": [SEEDS[0], seed]},
+        )
 
 
-def _call(job: Job, tool: DraftTool, example: dict[str, Any]) -> Tried:
-    return trial_of(tool.version.runner)(tool.version, example.get("arguments", {}), job.cancelled)
-
-
-def _failed(tool: DraftTool, number: int, why: str, details: dict[str, Any]) -> ToolHubError:
-    return ToolHubError(
-        f"{tool.name}, example {number + 1}: {why}",
-        code="SELF_TEST_FAILED",
-        data={"tool": tool.name, "example": number, **details},
-    )
+def _failed(tool: DraftTool, number: int | None, why: str, details: dict[str, Any]) -> ToolHubError:
+    place = "" if number is None else f", example {number + 1}"
+    about = {"tool": tool.name} if number is None else {"tool": tool.name, "example": number}
+    return ToolHubError(f"{tool.name}{place}: {why}", code="SELF_TEST_FAILED", data={**about, **details})
 
 
 def _short(value: Any) -> str:

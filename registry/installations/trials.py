@@ -3,10 +3,28 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Event
-from typing import Any
+from typing import Any, Literal
 
 from core.errors import ToolHubError
 from registry.models import ToolVersion
+
+# The machine's part in a failure: none, perhaps too little time, no start, an end from outside.
+Fault = Literal["", "time", "start", "killed"]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is wanted of one try. Without `arguments` the tool is only looked for, and not called.
+
+    `look` has it looked for before the call; `seed` is that of the hash order; `least_ms` is the least time
+    that it gets, where its own bound is shorter.
+    """
+
+    arguments: Mapping[str, Any] | None
+    cancelled: Event
+    look: bool = False
+    seed: int = 0
+    least_ms: int = 0
 
 
 @dataclass(frozen=True)
@@ -17,9 +35,13 @@ class Tried:
     error: Mapping[str, Any] | None
     duration_ms: float
     wrote: int = 0
+    cpu_ms: float = 0.0
+    # Whether it wants memory changed.
+    remembered: bool = False
+    fault: Fault = ""
 
 
-Trial = Callable[[ToolVersion, Mapping[str, Any], Event], Tried]
+Trial = Callable[[ToolVersion, Ask], Tried]
 _TRIALS: dict[str, Trial] = {}
 
 

@@ -34,13 +34,34 @@ def build(source: str) -> None:
     with open(source, "rb") as file:
         content = file.read()
     try:
-        compiled = wasmtime.Module(engine(), content).serialize()
+        made = engine()
+        module = wasmtime.Module(made, content)
+        unfit = _unfit(made, module)
+        compiled = module.serialize()
     except wasmtime.WasmtimeError as error:
-        print(str(error)[:2000], file=sys.stderr)
+        unfit = str(error)
+    if unfit:
+        print(unfit[:2000], file=sys.stderr)
         sys.exit(FAULT)
     os.mkdir("artefacts")
     with open("artefacts/module", "wb") as file:
         file.write(compiled)
+
+
+def _unfit(made: wasmtime.Engine, module: wasmtime.Module) -> str:
+    """Why no call of the module could begin; empty where it is a command of WASI preview 1."""
+    starts = [each for each in module.exports if each.name == "_start"]
+    kind = starts[0].type if starts else None
+    if not isinstance(kind, wasmtime.FuncType) or list(kind.params) or list(kind.results):
+        return "it exports no function _start without parameters and results."
+    store, linker = wasmtime.Store(made), wasmtime.Linker(made)
+    linker.define_wasi()
+    for each in module.imports:
+        try:
+            linker.get(store, each.module, each.name or "")
+        except (wasmtime.WasmtimeError, KeyError):
+            return f"it imports {each.module} {each.name}, which WASI preview 1 does not have."
+    return ""
 
 
 def serve(compiled: str) -> None:

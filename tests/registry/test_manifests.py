@@ -50,14 +50,14 @@ GOOD: dict[str, Any] = {
                 "required": ["town"],
             },
             "outputSchema": {"type": "object", "properties": {"degrees": {"type": "number"}}},
-            "annotations": {"readOnlyHint": True, "idempotentHint": True},
+            "annotations": {"readOnlyHint": False, "idempotentHint": True},
             "_meta": {
                 "org.example/more": 1,
                 CONTRACT: {
                     "category": "network",
                     "tags": ["weather"],
                     "requiredCapabilities": ["network:api.example.org"],
-                    "sideEffects": "pure",
+                    "sideEffects": "impure",
                     "idempotent": True,
                     "determinism": "non_deterministic",
                     "resourceBounds": {"timeoutMs": 30000, "maxFuel": None, "maxConcurrency": 4},

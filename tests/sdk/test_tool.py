@@ -297,6 +297,7 @@ def test_all_that_a_contract_can_say_can_be_said_in_python() -> None:
 
     whole.__module__ = judge.__module__ = "words"
     tool(
+        side_effects="impure",
         memory={"working": ["k"]},
         preconditions=[{"type": "permission", "description": "A.", "permission": "network:read"}],
         effects=[{"type": "notification", "description": "B.", "event": "fetched"}],

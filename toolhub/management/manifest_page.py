@@ -23,6 +23,9 @@ at most 1 MiB. Its JSON Schema is `toolhub_sdk/toolhub.schema.json`; a hub serve
   of their tool.
 - **Settings:** the schema of `config` is an object's; what is secret is a text without a default, at its
   top.
+- **Contradictions:** a pure tool has no effects, writes in no folder, needs no right to write or delete, and
+  sends no PUT, PATCH or DELETE; a paranoid one reaches no host. What only makes a promise doubtful is a
+  warning.
 - **Expressions** in CEL compile, have at most 2,000 characters, do not nest `map`, `filter`, `all` and
   `exists`, and name only what is there: in a rule `arguments`, `context`, `context_data` and `persona`; in
   `retryIf` `error` and `attempt`; in a state `value`; in a custom precondition `arguments`, `context` and

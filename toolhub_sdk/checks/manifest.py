@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from toolhub_sdk.checks.contradictions import contradiction_problems
 from toolhub_sdk.checks.effects import effect_problems
 from toolhub_sdk.checks.engine import compiled
 from toolhub_sdk.checks.expressions import expression_problems
@@ -127,6 +128,7 @@ def tool_problems(definition: Mapping[str, Any], at: str = "") -> Iterator[Probl
             )
     if not bad:
         yield from _example_problems(schemas, contract.get("examples", []), f"{here}/examples")
+    yield from contradiction_problems(contract, here)
     yield from effect_problems(contract.get("effects", []), f"{here}/effects")
     if "documentation" in contract and not is_package_path(contract["documentation"]):
         yield _path_problem(f"{here}/documentation")

@@ -17,6 +17,7 @@ from toolhub_sdk.cli.package_folder import SDK
 from toolhub_sdk.defaults import defaults_filled
 from toolhub_sdk.errors import ToolError
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.repeatable import repeatable_variables
 from toolhub_sdk.strict_json import StrictJSONError, loads
 from toolhub_sdk.web import web_request, web_result
 
@@ -38,8 +39,12 @@ def tool_call(
     definition: Mapping[str, Any],
     arguments: Mapping[str, Any],
     seconds: float | None = None,
+    seed: int = 0,
 ) -> Answer:
-    """Calls one tool in a process of its own, which ends with all its children after `seconds`."""
+    """Calls one tool in a process of its own, which ends with all its children after `seconds`.
+
+    `seed` is that of the hash order, for tools that repeat themselves.
+    """
     contract = definition.get("_meta", {}).get(CONTRACT, {})
     bound = contract.get("resourceBounds", {}).get("timeoutMs") or TIMEOUT_MS
     limit = seconds or bound / 1000
@@ -48,12 +53,21 @@ def tool_call(
     if runtime["type"] == "http":
         return _web(runtime["entry"], contract["http"], filled, limit)
     if runtime["type"] == "python":
-        return _python(folder, runtime["entry"], definition, contract, arguments, limit)
+        return _python(folder, runtime["entry"], definition, contract, arguments, limit, seed)
     if runtime["type"] == "command":
-        return _command(folder, runtime["entry"], definition, contract, filled, limit)
+        return _command(folder, runtime["entry"], definition, contract, filled, limit, seed)
     return Answer(
         error=f"tools of the runtime {runtime['type']} are called by a hub alone: install the package."
     )
+
+
+def tool_load(folder: Path, manifest: Mapping[str, Any], definition: Mapping[str, Any]) -> str | None:
+    """Why the functions that a Python tool's contract names are not there, or None; nothing is called."""
+    contract = definition.get("_meta", {}).get(CONTRACT, {})
+    if manifest["runtime"]["type"] != "python":
+        return None
+    entry = manifest["runtime"]["entry"]
+    return _python(folder, entry, definition, contract, None, TIMEOUT_MS / 1000, 0).error
 
 
 def _web(entry: str, operation: Mapping[str, Any], arguments: Mapping[str, Any], seconds: float) -> Answer:
@@ -85,19 +99,25 @@ def _python(
     module: str,
     definition: Mapping[str, Any],
     contract: Mapping[str, Any],
-    arguments: Mapping[str, Any],
+    arguments: Mapping[str, Any] | None,
     seconds: float,
+    seed: int,
 ) -> Answer:
     request: dict[str, Any] = {
         "function": contract.get("function", definition["name"]),
-        "arguments": arguments,
+        "arguments": arguments or {},
         "context": {"tool": definition["name"]},
         "seconds": seconds,
+        "look": {
+            "hooks": contract.get("hooks", {}),
+            "schema": definition["inputSchema"],
+            "only": arguments is None,
+        },
     }
     if contract.get("determinism") == "bounded":
         request["fixed"] = {"now": "2026-01-01T00:00:00+00:00", "seed": "1"}
     words = [sys.executable, "-c", _ENTRY, str(SDK), module, str(folder.resolve())]
-    done = _run(words, folder, request, contract, seconds)
+    done = _run(words, folder, request, contract, seconds, seed)
     if isinstance(done, str):
         return Answer(error=done)
     lines = done.stdout.splitlines()
@@ -108,6 +128,8 @@ def _python(
         return Answer(last["result"])
     if "error" in last:
         return Answer(error=f"{last['error']['code']}: {last['error']['message']}")
+    if "unfit" in last:
+        return Answer(error=" ".join(last["unfit"]))
     return Answer(error=f"It ended with {next(iter(last.values()))}. {_last(done.stderr)}")
 
 
@@ -118,12 +140,13 @@ def _command(
     contract: Mapping[str, Any],
     arguments: Mapping[str, Any],
     seconds: float,
+    seed: int,
 ) -> Answer:
     words = [entry] if isinstance(entry, str) else list(entry)
     if isinstance(entry, str) or "/" in words[0]:
         words[0] = str((folder / words[0]).resolve())
     request = {"arguments": arguments, "context": {"attempt": 1}, "tool": definition["name"]}
-    done = _run(words, folder, request, contract, seconds)
+    done = _run(words, folder, request, contract, seconds, seed)
     if isinstance(done, str):
         return Answer(error=done)
     said = _json(done.stdout)
@@ -135,12 +158,13 @@ def _command(
 
 
 def _run(
-    words: list[str], folder: Path, request: Any, contract: Mapping[str, Any], seconds: float
+    words: list[str], folder: Path, request: Any, contract: Mapping[str, Any], seconds: float, seed: int
 ) -> subprocess.CompletedProcess[bytes] | str:
     """The ended process, or a sentence when it did not come so far."""
     environment = {
         **{name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ},
         "PYTHONDONTWRITEBYTECODE": "1",
+        **repeatable_variables(contract.get("determinism", "non_deterministic"), seed),
         **contract.get("environment", {}),
     }
     try:

@@ -8,10 +8,11 @@ from typing import Any
 from toolhub_sdk.canonical import canonical_text
 from toolhub_sdk.checks.engine import compiled
 from toolhub_sdk.checks.manifest import manifest_problems
-from toolhub_sdk.cli.calls import tool_call
+from toolhub_sdk.cli.calls import tool_call, tool_load
 from toolhub_sdk.cli.package_folder import files_read, manifest_load
 from toolhub_sdk.cli.stop import StopError
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.repeatable import ADVICE, SEEDS
 
 SHOWN = 300
 
@@ -28,7 +29,9 @@ def run(options: argparse.Namespace) -> int:
             continue
         examples = definition.get("_meta", {}).get(CONTRACT, {}).get("examples", [])
         if not examples:
-            print(f"-       {name}: no examples")
+            why = tool_load(options.folder, manifest, definition)
+            failed += why is not None
+            print(f"FAILED  {name}: {why}" if why else f"-       {name}: no examples")
         for number, example in enumerate(examples, 1):
             why = example_failure(options.folder, manifest, definition, example, options.timeout)
             passed, failed = passed + (why is None), failed + (why is not None)
@@ -59,10 +62,11 @@ def example_failure(
             why = errors[0].message[:SHOWN] if errors else "it is too large to say where"
             return f"the result does not fit outputSchema: {why}"
     contract = definition.get("_meta", {}).get(CONTRACT, {})
-    if contract.get("determinism") == "deterministic":
-        again = tool_call(folder, manifest, definition, example["arguments"], seconds)
+    determinism = contract.get("determinism", "non_deterministic")
+    for seed in SEEDS[1:] if determinism != "non_deterministic" else ():
+        again = tool_call(folder, manifest, definition, example["arguments"], seconds, seed)
         if again.error or canonical_text(again.data) != canonical_text(answer.data):
-            return "a second call gave another result; it is no deterministic tool"
+            return f"another process gave another result, so that it is not {determinism}. {ADVICE}"
     return None
 
 

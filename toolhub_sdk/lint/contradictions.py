@@ -17,6 +17,7 @@ def contradictions_in(definition: Mapping[str, Any], at: str) -> Iterator[LintWa
     if "schema" in contract.get("hooks", {}):
         return  # its arguments are those of a context
     here = f"{at}/_meta/{pointer([CONTRACT])[1:]}"
+    yield from _doubts(contract, here)
     for index, rule in enumerate(contract.get("validators", [])):
         if gone := names_gone(rule, schema):
             message = f"The rule names {', '.join(gone)}, which the tool does not take: it may refuse all."
@@ -27,6 +28,27 @@ def contradictions_in(definition: Mapping[str, Any], at: str) -> Iterator[LintWa
         if name not in known:
             message = f"The tool takes no {name}, so that this says nothing."
             yield LintWarning("FIELD_UNKNOWN", f"{here}/fieldKinds{pointer([place])}", message)
+
+
+def _doubts(contract: Mapping[str, Any], at: str) -> Iterator[LintWarning]:
+    """Promises that another part of the contract makes doubtful, and does not break for sure."""
+    if contract.get("determinism") == "deterministic":
+        for name, message in _CHANGING.items():
+            if contract.get(name) not in (None, {}, []) and (
+                name != "filesystem" or contract[name].get("read")
+            ):
+                yield LintWarning("DETERMINISM_DOUBTFUL", f"{at}/determinism", message)
+    for index, effect in enumerate(contract.get("effects", [])):
+        if contract.get("idempotent") and effect.get("change") in {"increment", "decrement"}:
+            message = "An idempotent tool may be called twice, and this effect then counts twice."
+            yield LintWarning("IDEMPOTENCE_DOUBTFUL", f"{at}/effects/{index}/change", message)
+
+
+_CHANGING = {
+    "http": "A tool that asks a server can hardly give the same result for the same arguments.",
+    "memory": "A tool that reads memory gives another result when the memory changes.",
+    "filesystem": "A tool that reads folders gives another result when their files change.",
+}
 
 
 def _defaults(schema: Mapping[str, Any], at: str) -> Iterator[LintWarning]:

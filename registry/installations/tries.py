@@ -1,0 +1,108 @@
+"""The tries of a self-test: what a busy machine ended is tried again, so that no tool is blamed for it."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from core.errors import ToolHubError
+from registry.installations.job import Job
+from registry.installations.trials import Ask, Tried, trial_of
+from registry.releases.draft import DraftTool
+
+# Of one call.
+STARTS_MAX = 3
+# A call that had too little time gets this many times its bound once, and at least so many ms.
+ROOM, ROOM_MS = 4, 10_000
+# How often it is measured whether the tool or its start is slow, until the start is.
+ROUNDS = 3
+# Before another start, in seconds, times the number of the try.
+WAIT_S = 1.0
+
+
+class Tries:
+    """Calls tools for one installation, and writes each try that the machine ended into its log."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.examples = 0
+
+    def call(
+        self,
+        tool: DraftTool,
+        place: str,
+        arguments: Mapping[str, Any] | None,
+        *,
+        look: bool = False,
+        seed: int = 0,
+    ) -> Tried:
+        """Call the tool; without arguments only look for its functions.
+
+        A start that fails is tried up to three times. A call that runs out of time without having used that
+        time of a processor is tried again with more time, if the tool may be called twice. Raises
+        ToolHubError CANCELLED, and SANDBOX_UNAVAILABLE where the machine did not start the tool.
+        """
+        ask = Ask(arguments, self.job.cancelled, look, seed)
+        tried = self._started(tool, place, ask)
+        return self._with_room(tool, place, ask, tried) if tried.fault == "time" else tried
+
+    def warn(self, code: str, message: str) -> None:
+        """Write a warning into the log, and beside the review's warnings, where it stays."""
+        self.job.say(f"warning: {message}")
+        warning = {"code": code, "pointer": "", "message": message}
+        known = self.job.installation.report.get("warnings", [])
+        if warning not in known:
+            self.job.write(report={**self.job.installation.report, "warnings": [*known, warning]})
+
+    def _started(self, tool: DraftTool, place: str, ask: Ask) -> Tried:
+        for number in range(1, STARTS_MAX + 1):
+            tried = trial_of(tool.version.runner)(tool.version, ask)
+            self.job.check()
+            if tried.fault not in {"start", "killed"} or (tried.fault == "killed" and not may_repeat(tool)):
+                return tried
+            why = str((tried.error or {}).get("message", ""))
+            self.job.say(
+                f"{_named(tool, place)}: try {number} of {STARTS_MAX} was ended by the machine: {why}"
+            )
+            if number < STARTS_MAX:
+                self.job.cancelled.wait(WAIT_S * number)
+        raise ToolHubError(
+            f"{_named(tool, place)}: the machine did not carry it out in {STARTS_MAX} tries. {why}"
+            " That says nothing about the tool.",
+            code="SANDBOX_UNAVAILABLE",
+            suggestions=["Try the step again when the machine has more room."],
+            data={"tool": tool.name},
+        )
+
+    def _with_room(self, tool: DraftTool, place: str, ask: Ask, first: Tried) -> Tried:
+        """Tell a slow tool from a slow start: by how long the call takes beyond a bare start."""
+        bound, name = tool.version.timeout_ms, _named(tool, place)
+        used = f"{name}: try 1 ran out of its {bound:,} ms, {first.cpu_ms:,.0f} ms of them at work."
+        if not may_repeat(tool):
+            self.job.say(f"{used} It is not tried again, as a second call could repeat an effect.")
+            return first
+        room = max(ROOM * bound, ROOM_MS)
+        for number in range(2, 2 + ROUNDS):
+            self.job.say(f"{used} Try {number} has {room:,} ms.")
+            tried = self._started(tool, place, dataclasses.replace(ask, least_ms=room))
+            if tried.error is not None:
+                return first if tried.fault == "time" else tried
+            bare = self._started(tool, place, dataclasses.replace(ask, arguments=None, least_ms=room))
+            took = (
+                f"try {number} took {tried.duration_ms:,.0f} ms, of which its start took"
+                f" {bare.duration_ms:,.0f} ms"
+            )
+            self.job.say(f"{name}: {took}.")
+            # As much as a whole start is left to chance: the two were not measured at the same moment.
+            if tried.duration_ms - bare.duration_ms <= bound + bare.duration_ms:
+                self.warn("SLOW_START", f"{name}: it ran out of its {bound:,} ms on a busy machine; {took}.")
+                return tried
+        return first
+
+
+def may_repeat(tool: DraftTool) -> bool:
+    """Whether a second call of the tool repeats no effect."""
+    return tool.version.is_pure or tool.version.is_idempotent
+
+
+def _named(tool: DraftTool, place: str) -> str:
+    return f"{tool.name}, {place}" if place else tool.name

@@ -1,0 +1,308 @@
+"""The self-test finds what a contract names, for each runtime, whether or not the tool has examples."""
+
+import shutil
+from typing import Any
+
+import pytest
+import wasmtime
+
+from registry.archives.zips import zip_write
+from registry.installations import tries
+from registry.installations.models import Installation
+from registry.models import Tool
+from security.sandbox import run as sandbox
+from tests.installations import packages
+from tests.installations.conftest import Install
+from tests.sandbox.test_wasm import ECHO, module
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sandbox]
+HEAD = """
+import time
+from toolhub_sdk import ToolContext, tool
+
+"""
+PLAIN = '@tool(category="data", side_effects="pure")\ndef greet(name: str) -> str:\n    """Greets."""\n    return name\n'
+BODY = '    """Greets."""\n    return str(name)\n'
+
+# What is changed of a good package: the code, the contract, and what is said.
+PYTHON: list[tuple[str, str, dict[str, Any], str]] = [
+    ("no function", PLAIN, {"function": "greeet"}, "has no function greeet. Did you mean greet?"),
+    ("a function that is no tool", f"def greet(name):\n{BODY}", {}, "greetings.greet is not a tool"),
+    ("a value that is no tool", "greet = 1\n", {}, "greetings.greet is not a tool"),
+    (
+        "a module that raises",
+        PLAIN + "raise KeyError('colour')\n",
+        {},
+        "cannot be imported: KeyError: 'colour'",
+    ),
+    ("a module that is not there", "import nothing_here\n" + PLAIN, {}, "No module named 'nothing_here'"),
+    ("a module that ends", PLAIN + "raise SystemExit(3)\n", {}, "cannot be imported: SystemExit: 3"),
+    ("a syntax error", PLAIN + "def\n", {}, "cannot be imported: SyntaxError"),
+    (
+        "no such parameter",
+        "@tool()\ndef greet(who: str) -> str:\n    '''Greets.'''\n    return who\n",
+        {},
+        "argument name",
+    ),
+    (
+        "one parameter more",
+        f"@tool()\ndef greet(name: str, town: str) -> str:\n{BODY}",
+        {},
+        "needs the parameter town",
+    ),
+    ("no schema hook", PLAIN, {"hooks": {"schema": "narrow"}}, "has no hook schema, the function narrow"),
+    (
+        "a schema hook without a context",
+        PLAIN + "def narrow():\n    return {}\n",
+        {"hooks": {"schema": "narrow"}},
+        "The hook schema cannot be called: narrow: too many positional arguments",
+    ),
+    ("no validate hook", PLAIN, {"hooks": {"validate": "judge"}}, "has no hook validate, the function judge"),
+    (
+        "a validate hook that nobody asks",
+        PLAIN + "def judge(name):\n    return None\n",
+        {"hooks": {"validate": "judge"}},
+        "the tool needs @tool(validate=judge)",
+    ),
+    (
+        "a shutdown hook with a parameter",
+        f"def bye(now):\n    return None\n\n\n@tool(shutdown=bye)\ndef greet(name: str) -> str:\n{BODY}",
+        {"hooks": {"shutdown": "bye"}},
+        "The hook shutdown cannot be called: bye: missing a required argument: 'now'",
+    ),
+]
+
+
+def failed(one: Installation) -> str:
+    """What a failed self-test says."""
+    assert (one.status, one.step) == ("failed", "self_test"), (one.status, one.step, one.error)
+    assert one.error is not None
+    assert one.error["code"] == "SELF_TEST_FAILED"
+    assert not Tool.objects.filter(name="greet").exists()
+    return str(one.error["message"])
+
+
+@pytest.mark.parametrize(
+    ("code", "contract", "said"), [row[1:] for row in PYTHON], ids=[row[0] for row in PYTHON]
+)
+def test_a_python_tool_without_examples_has_to_have_what_it_names(
+    install: Install, code: str, contract: dict[str, Any], said: str
+) -> None:
+    tool = packages.tool(examples=[], **contract)
+    assert said in failed(install(code=HEAD + code, tools=[tool]))
+
+
+def test_a_parameter_that_is_not_always_sent_needs_a_default(install: Install) -> None:
+    tool = packages.tool(examples=[])
+    del tool["inputSchema"]["required"]
+    message = failed(install(code=HEAD + PLAIN, tools=[tool]))
+    assert "give it a default, or add name to `required`" in message
+
+
+def test_functions_are_found_while_settings_are_missing(install: Install) -> None:
+    config = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]}
+    tool = packages.tool(function="greeet")
+    assert "has no function greeet" in failed(install(code=HEAD + PLAIN, tools=[tool], config=config))
+
+
+def test_hooks_are_found_beside_examples_that_pass(install: Install) -> None:
+    tool = packages.tool(hooks={"shutdown": "bye"})
+    assert "has no hook shutdown, the function bye" in failed(install(tools=[tool]))
+
+
+def test_a_good_tool_without_examples_is_published(install: Install) -> None:
+    code = (
+        HEAD
+        + "def narrow(context):\n    return {'type': 'object'}\n\n\n"
+        + "def judge(name):\n    return None\n\n\ndef bye():\n    return None\n\n\n"
+        + "@tool(validate=judge, schema=narrow, shutdown=bye)\n"
+        + f"def greet(name: str, context: ToolContext, town: str = '') -> str:\n{BODY}"
+    )
+    hooks = {"schema": "narrow", "validate": "judge", "shutdown": "bye"}
+    one = install(code=code, tools=[packages.tool(examples=[], hooks=hooks)])
+    assert one.status == "published", one.error
+
+
+# --- programs ---
+
+SHELL = b"#!/bin/sh\ncat >/dev/null\necho '\"Hello, Ada!\"'\n"
+COMMANDS: list[tuple[str, Any, dict[str, bytes], str]] = [
+    ("an interpreter that is not there", ["nosuchlang", "x.ns"], {"x.ns": b""}, "no program 'nosuchlang'"),
+    ("no first line", "tool.sh", {"tool.sh": b"echo 1\n"}, "neither a program of this machine nor a script"),
+    (
+        "no such interpreter",
+        "tool.sh",
+        {"tool.sh": b"#!/usr/bin/nosuch\n"},
+        "names the interpreter '/usr/bin/nosuch'",
+    ),
+    ("none by env", "tool.sh", {"tool.sh": b"#!/usr/bin/env nosuch\n"}, "names the interpreter 'nosuch'"),
+    ("line ends of Windows", "tool.sh", {"tool.sh": b"#!/bin/sh\r\ntrue\r\n"}, "ends with a carriage return"),
+    ("a syntax error", "tool.sh", {"tool.sh": b"#!/bin/sh\nif true\n"}, "sh cannot read tool.sh"),
+    (
+        "no script",
+        ["python3", "other.py"],
+        {"tool.py": b""},
+        "is to run other.py, and the package has no such file",
+    ),
+    (
+        "a syntax error in Python",
+        ["python3", "tool.py"],
+        {"tool.py": b"def\n"},
+        "python3 cannot read tool.py",
+    ),
+    ("a syntax error for Node", ["node", "tool.js"], {"tool.js": b"let = ;\n"}, "node cannot read tool.js"),
+    ("another processor", "tool", {"tool": b"\x7fELF\x02" + b"\0" * 80}, "for another kind of processor"),
+]
+
+
+@pytest.mark.parametrize(
+    ("entry", "files", "said"), [row[1:] for row in COMMANDS], ids=[row[0] for row in COMMANDS]
+)
+def test_a_command_without_examples_has_to_be_there(
+    install: Install, entry: Any, files: dict[str, bytes], said: str
+) -> None:
+    if (
+        entry[0] in {"node", "python3"}
+        and shutil.which(entry[0], path="/usr/local/bin:/usr/bin:/bin") is None
+    ):
+        pytest.skip(f"this machine has no {entry[0]}")
+    runtime = {"type": "command", "entry": entry}
+    made = packages.files(runtime=runtime, tools=[packages.tool(examples=[])])
+    made.pop("greetings.py")
+    assert said in failed(install(zip_write({**made, **files})))
+
+
+@pytest.mark.parametrize("entry", ["tool.sh", ["sh", "tool.sh"], ["sh", "-c", "echo 1"]])
+def test_a_good_command_without_examples_is_published(install: Install, entry: Any) -> None:
+    runtime = {"type": "command", "entry": entry}
+    made = packages.files(runtime=runtime, tools=[packages.tool(examples=[])])
+    one = install(zip_write({**made, "tool.sh": SHELL}))
+    assert one.status == "published", one.error
+
+
+WASM = [
+    ("no start", '(module (memory (export "memory") 1))', "exports no function _start"),
+    (
+        "a start that takes something",
+        '(module (func (export "_start") (param i32)))',
+        "exports no function _start",
+    ),
+    (
+        "an import of nobody",
+        '(module (import "env" "magic" (func)) (func (export "_start")))',
+        "imports env magic, which WASI preview 1 does not have",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), [row[1:] for row in WASM], ids=[row[0] for row in WASM])
+def test_a_module_has_to_export_and_import_what_a_command_does(
+    install: Install, text: str, said: str
+) -> None:
+    runtime = {"type": "wasm", "entry": "tool.wasm"}
+    made = packages.files(runtime=runtime, tools=[packages.tool(examples=[])])
+    one = install(zip_write({**made, "tool.wasm": bytes(wasmtime.wat2wasm(text))}))
+    assert (one.status, one.step) == ("failed", "prepare")
+    assert one.error is not None
+    assert said in one.error["message"]
+
+
+def test_a_good_module_without_examples_is_published(install: Install) -> None:
+    runtime = {"type": "wasm", "entry": "tool.wasm"}
+    made = packages.files(runtime=runtime, tools=[packages.tool(examples=[])])
+    one = install(zip_write({**made, "tool.wasm": module(ECHO)}))
+    assert one.status == "published", one.error
+
+
+# --- promises ---
+
+LIARS = [
+    ("a set that is joined", "deterministic", "' '.join(set(name.split()))"),
+    ("a hash", "deterministic", "str(hash(name))"),
+    ("chance", "deterministic", "str(__import__('random').random())"),
+    ("the time", "deterministic", "str(time.time_ns())"),
+    ("a process id", "deterministic", "str(__import__('os').urandom(4))"),
+    ("a set, bounded", "bounded", "' '.join(set(name.split()))"),
+    ("chance of its own, bounded", "bounded", "str(__import__('random').random())"),
+]
+
+
+@pytest.mark.parametrize(("determinism", "result"), [row[1:] for row in LIARS], ids=[row[0] for row in LIARS])
+def test_a_tool_that_does_not_repeat_itself_is_found(install: Install, determinism: str, result: str) -> None:
+    code = f'{HEAD}@tool()\ndef greet(name: str) -> str:\n    """Greets."""\n    return {result}\n'
+    words = "amber birch cedar dahlia elder"
+    tool = packages.tool(determinism=determinism, examples=[{"arguments": {"name": words}}])
+    message = failed(install(code=code, tools=[tool]))
+    assert f"another process gave another result, so that it is not {determinism}" in message
+
+
+def test_the_context_s_time_and_chance_are_no_lie_of_a_bounded_tool(install: Install) -> None:
+    code = (
+        f"{HEAD}@tool()\ndef greet(name: str, context: ToolContext) -> str:\n"
+        '    """Greets."""\n    return f"{context.clock.now()} {context.random.random()} {context.run_id}"\n'
+    )
+    tool = packages.tool(determinism="bounded", examples=[{"arguments": {"name": "Ada"}}])
+    assert install(code=code, tools=[tool]).status == "published"
+
+
+def test_a_pure_tool_that_writes_memory_is_refused(install: Install) -> None:
+    code = (
+        f"{HEAD}@tool()\ndef greet(name: str, context: ToolContext) -> str:\n"
+        '    """Greets."""\n    context.memory.write("last", name, "short-term")\n    return name\n'
+    )
+    tool = packages.tool(examples=[{"arguments": {"name": "Ada"}}], memory={"short-term": ["last"]})
+    assert "declared pure, and it wrote memory" in failed(install(code=code, tools=[tool]))
+
+
+# --- the machine ---
+
+
+def lines(one: Installation) -> str:
+    return "\n".join(one.lines.values_list("text", flat=True))
+
+
+def test_a_start_that_failed_is_tried_again_and_told(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tries, "WAIT_S", 0)
+    left, begun = [1, 2], sandbox._finished
+
+    def finished(hearing: Any, launch: Any) -> Any:
+        if left and "greetings" in launch.argv:
+            left.pop()
+            hearing.report = {"how": "refused", "why": "no memory"}
+        return begun(hearing, launch)
+
+    monkeypatch.setattr(sandbox, "_finished", finished)
+    one = install()
+    assert one.status == "published", one.error
+    assert "example 1: try 1 of 3 was ended by the machine" in lines(one)
+    assert "example 1: try 2 of 3 was ended by the machine" in lines(one)
+
+
+def test_a_machine_that_starts_nothing_is_blamed_and_not_the_tool(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tries, "WAIT_S", 0)
+    begun = sandbox._finished
+
+    def finished(hearing: Any, launch: Any) -> Any:
+        if "greetings" in launch.argv:
+            hearing.report = {"how": "refused", "why": "no memory"}
+        return begun(hearing, launch)
+
+    monkeypatch.setattr(sandbox, "_finished", finished)
+    one = install()
+    assert (one.status, one.step) == ("failed", "self_test")
+    assert one.error is not None
+    assert one.error["code"] == "SANDBOX_UNAVAILABLE"
+    assert "That says nothing about the tool." in one.error["message"]
+
+
+def test_a_slow_start_is_told_from_a_slow_tool(install: Install) -> None:
+    code = f"{HEAD}time.sleep(0.4)\n{packages.GREET}"
+    tool = packages.tool(resourceBounds={"timeoutMs": 100})
+    one = install(code=code, tools=[tool])
+    assert one.status == "published", one.error
+    assert "Try 2 has 10,000 ms" in lines(one)
+    assert [each["code"] for each in one.report["warnings"]].count("SLOW_START") >= 1
