@@ -1,4 +1,7 @@
-"""Runs a program of ours (git, uv) with bounds: time, output, cancel, and an environment without secrets."""
+"""Runs a helper program (git, uv, npm) with bounds and an environment without secrets.
+
+It is the only place that starts one: memory, processor time, processes, files, output and time are bounded.
+"""
 
 import enum
 import os
@@ -12,11 +15,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from core.program_bounds import NICE, Bounds, Complaints, held, over_by_signal, session_usage
+
 LINE_MAX = 4000
 # More than a package may have, so that no part of one is ever dropped.
 OUTPUT_MAX = 72 * 1024 * 1024
 _LOOK_S = 0.1
 _MEASURE_S = 0.5
+DEFAULT = Bounds()
 _PASSED = ("PATH", "LANG", "LC_ALL", "TMPDIR")
 
 
@@ -28,6 +34,18 @@ class Ended(enum.Enum):
     LATE = "late"
     LARGE = "large"
     CANCELLED = "cancelled"
+    MEMORY = "memory"
+    CPU = "cpu"
+    TASKS = "tasks"
+
+
+OVER = {
+    Ended.MEMORY: "more memory",
+    Ended.CPU: "more processor time",
+    Ended.TASKS: "more processes and threads",
+    Ended.LARGE: "more disk",
+}
+"""What a program used that was ended at one of its bounds."""
 
 
 def lacks_room(lines: Sequence[str]) -> bool:
@@ -45,22 +63,21 @@ def program_run(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
     passed: Sequence[str] = (),
-    file_bytes: int | None = None,
+    bounds: Bounds = DEFAULT,
     on_line: Callable[[str], None] | None = None,
     on_error: Callable[[str], None] | None = None,
     on_bytes: Callable[[bytes], None] | None = None,
     is_large: Callable[[], bool] | None = None,
 ) -> Ended:
-    """Runs a program to its end, or until `seconds` are over, `cancelled` is set or `is_large` says that it
-    has made too much; its group is killed then.
+    """Run a program to its end, or until `seconds` are over, `cancelled` is set, a bound is exceeded or
+    `is_large` says that it has made too much; its group is killed then.
 
     It sees PATH, what `environment` gives, and variables whose names begin with one of `passed`. Its output
     goes to `on_line` line by line, or raw to `on_bytes`; its errors to `on_error`, else they are dropped.
-    It can write no file longer than `file_bytes`.
     """
     seen = {name: value for name, value in os.environ.items() if name.startswith((*_PASSED, *passed))}
     process = subprocess.Popen(
-        list(argv),
+        held(argv, bounds),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -68,25 +85,34 @@ def program_run(
         env={**seen, **(environment or {})},
         start_new_session=True,
     )
-    if file_bytes is not None:
-        with suppress(ProcessLookupError):
-            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+    with suppress(ProcessLookupError):
+        os.setpriority(os.PRIO_PGRP, process.pid, NICE)
+        if bounds.file_bytes is not None:
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (bounds.file_bytes, bounds.file_bytes))
+    complaints = Complaints(on_error)
     hands = [
         threading.Thread(target=_feed, args=(process.stdin, given), daemon=True),
         threading.Thread(target=_drain, args=(process.stdout, on_line, on_bytes), daemon=True),
-        threading.Thread(target=_drain, args=(process.stderr, on_error, None), daemon=True),
+        threading.Thread(target=_drain, args=(process.stderr, complaints.take, None), daemon=True),
     ]
     for hand in hands:
         hand.start()
     try:
-        ended = _wait(process, seconds, cancelled, is_large)
+        ended = _wait(process, seconds, cancelled, is_large, bounds)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     for hand in hands:
         hand.join(timeout=5)
+    if ended is Ended.BADLY and (over := complaints.over or _over_by_end(process.returncode)):
+        return Ended(over)
     return ended
+
+
+def _over_by_end(code: int) -> str:
+    """A shell says 128 and the number of the signal."""
+    return over_by_signal(-code if code < 0 else code - 128)
 
 
 def _wait(
@@ -94,9 +120,10 @@ def _wait(
     seconds: float,
     cancelled: threading.Event,
     is_large: Callable[[], bool] | None,
+    bounds: Bounds,
 ) -> Ended:
     deadline = time.monotonic() + seconds
-    look = 0.0
+    look = time.monotonic() + _MEASURE_S
     while True:
         with suppress(subprocess.TimeoutExpired):
             return Ended.WELL if process.wait(_LOOK_S) == 0 else Ended.BADLY
@@ -104,8 +131,10 @@ def _wait(
             return Ended.CANCELLED
         if time.monotonic() > deadline:
             return Ended.LATE
-        if is_large and time.monotonic() >= look:
-            if is_large():
+        if time.monotonic() >= look:
+            if over := session_usage(process.pid).over(bounds):
+                return Ended(over)
+            if is_large and is_large():
                 return Ended.LARGE
             look = time.monotonic() + _MEASURE_S
 

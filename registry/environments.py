@@ -12,6 +12,7 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from threading import Event
 
@@ -19,7 +20,8 @@ import uv
 from django.conf import settings
 
 from core.errors import InvalidRequest, ToolHubError
-from core.programs import Ended, lacks_room, program_run
+from core.program_bounds import MIB, Bounds
+from core.programs import OVER, Ended, lacks_room, program_run
 from registry.node_environments import is_node, node_fill, node_names
 from registry.scratch import folder_bytes, scratch
 from registry.store import folder_make
@@ -31,6 +33,8 @@ ENVIRONMENTS = "environments"
 BYTES_MAX = 1024 * 1024 * 1024
 LOCK_S = 120.0
 BUILD_S = 600.0
+# uv has a thread for each processor, and some more.
+_BOUNDS = Bounds(memory_bytes=1024 * MIB, cpu_s=300, tasks=512)
 _ONLY = ("--no-config", "--color", "never", "--no-progress", "--only-binary", ":all:")
 # A path of this machine among addresses.
 _PATH = re.compile(r"(?:^|[\s,=:]|file://)(/[^/\s,:][^\s,:]*)")
@@ -184,12 +188,20 @@ def _uv(
             cancelled=cancelled,
             environment={"TMPDIR": str(temporary)},
             passed=_PASSED,
+            bounds=_BOUNDS,
             is_large=lambda: any(folder_bytes(one, BYTES_MAX) > BYTES_MAX for one in folders),
         )
     if ended is Ended.CANCELLED:
         raise ToolHubError("The installation was cancelled.", code="CANCELLED")
     if ended is Ended.LARGE:
         raise _too_large()
+    if ended in OVER:
+        raise ToolHubError(
+            f"uv used {OVER[ended]} for the dependencies than the hub gives it.",
+            code="RESOURCE_EXCEEDED",
+            suggestions=["Ask for fewer or smaller packages."],
+            data={"resource": ended.value, "bounds": asdict(_BOUNDS)},
+        )
     if ended is not Ended.WELL and lacks_room(told):
         raise ToolHubError("The hub's disk has no room left.", code="RESOURCE_EXCEEDED")
     if ended is not Ended.WELL:

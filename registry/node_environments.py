@@ -11,6 +11,7 @@ from django.conf import settings
 
 from core.errors import InvalidRequest, ToolHubError
 from core.json.canonical import canonical
+from core.program_bounds import Bounds
 from core.programs import Ended, program_run
 from registry.scratch import folder_bytes
 from security.sandbox import gate_place
@@ -109,6 +110,7 @@ def _registry(cancelled: Event) -> str:
         seconds=30,
         cancelled=cancelled,
         on_line=lines.append,
+        bounds=Bounds(memory_bytes=512 * MIB, cpu_s=20, tasks=64),
         passed=("HOME", "npm_config_registry"),
     )
     if ended is not Ended.WELL or not lines:

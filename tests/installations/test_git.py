@@ -18,6 +18,7 @@ from registry.installations.sources.git_credentials import credential_set
 from registry.installations.worker import installations_work
 from security.models import User
 from tests.installations import packages
+from tests.installations.git_bomb import bomb
 from tests.installations.git_server import certificate, git, repository, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -303,3 +304,16 @@ def test_what_git_says_names_no_path_of_this_machine_and_nothing_of_it_stays(
     assert one.error["code"] == "SOURCE_FAILED"
     assert str(settings.DATA) not in said(one)
     assert list((settings.DATA / "fetching").iterdir()) == []
+
+
+def test_a_small_repository_that_takes_much_memory_is_refused_at_the_bound(
+    files_allowed: None, fetch_git: Fetch, tmp_path: Path
+) -> None:
+    size = bomb(tmp_path / "bomb", copies=24)
+    assert size > 380_000_000
+    assert sum(file.stat().st_size for file in (tmp_path / "bomb").rglob("*") if file.is_file()) < 100_000
+    one = fetch_git(f"file://{tmp_path / 'bomb'}")
+    assert one.error is not None
+    assert one.error["code"] == "RESOURCE_EXCEEDED", said(one)
+    assert one.error["message"] == "git used more memory for this repository than the hub gives it."
+    assert one.error["details"]["bounds"]["memory_bytes"] < size

@@ -6,13 +6,14 @@ repository are entries which we refuse, never something that a file system follo
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from django.conf import settings
 
 from core.errors import InvalidRequest, ToolHubError
-from core.programs import Ended, lacks_room, program_run
+from core.program_bounds import MIB, Bounds
+from core.programs import OVER, Ended, lacks_room, program_run
 from registry.archives.contents import (
     BYTES_MAX,
     FILE_BYTES_MAX,
@@ -33,18 +34,29 @@ FETCHING = "fetching"
 FETCH_S = 180.0
 READ_S = 60.0
 PACK_BYTES_MAX = 256 * 1024 * 1024
+BOUNDS = Bounds(memory_bytes=256 * MIB, cpu_s=120, tasks=32, file_bytes=PACK_BYTES_MAX)
 _REGULAR = {"100644", "100755"}
 _SETTINGS = {
+    # Large files are streamed, and caches are small: a repository of a few MB could else take a GB.
+    "core.bigFileThreshold": "1m",
+    "core.deltaBaseCacheLimit": "16m",
     "core.hooksPath": os.devnull,
+    "core.packedGitLimit": "64m",
+    "core.packedGitWindowSize": "8m",
     "credential.helper": "",
     "fetch.recurseSubmodules": "false",
+    # index-pack for every pack: unpack-objects would hold each object in memory.
+    "fetch.unpackLimit": "1",
     "gc.auto": "0",
     "http.followRedirects": "false",
     # A git whose worker was killed ends by itself, too: nobody is left to stop it.
     "http.lowSpeedLimit": "1000",
     "http.lowSpeedTime": "60",
     "http.proxy": "",
+    "index.threads": "1",
     "maintenance.auto": "false",
+    "pack.threads": "1",
+    "pack.windowMemory": "32m",
     "protocol.version": "2",
     "submodule.recurse": "false",
     "transfer.fsckObjects": "true",
@@ -91,11 +103,18 @@ class _Git:
             },
             on_bytes=on_bytes,
             on_error=told.append,
-            file_bytes=PACK_BYTES_MAX,
+            bounds=BOUNDS,
         )
         if ended is Ended.WELL:
             return
         self.job.check()
+        if ended in OVER:
+            raise ToolHubError(
+                f"git used {OVER[ended]} for this repository than the hub gives it.",
+                code="RESOURCE_EXCEEDED",
+                suggestions=["Use a repository with smaller files, or upload the package as a zip."],
+                data={"resource": ended.value, "bounds": asdict(BOUNDS)},
+            )
         if lacks_room(told):
             raise ToolHubError("The hub's disk has no room left.", code="RESOURCE_EXCEEDED")
         why = "took too long" if ended is Ended.LATE else "failed"
