@@ -10,6 +10,7 @@ from core.http.errors import HttpRefused
 from core.http.urls import url_read
 from registry.archives.contents import path_check
 from registry.installations.models import SourceType
+from registry.installations.sources.address_kinds import kind_refusal
 from registry.installations.sources.git_address import address_shape, ref_check
 
 _DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
@@ -56,12 +57,22 @@ def source_check(source: Source) -> None:
     elif source.ref or source.path:
         raise _wrong("ref", "Only repositories have a ref and a path.")
     if source.type == SourceType.URL:
+        zip_kind_check(source.location)
         try:
             url_read(source.location)
         except HttpRefused as error:
             raise _wrong("location", f"The address {error}.", code="SOURCE_REFUSED") from error
         if not _DIGEST.fullmatch(source.digest):
             raise _wrong("digest", "Give the zip's SHA-256, 64 hex digits, as its publisher names it.")
+
+
+def zip_kind_check(text: str) -> None:
+    """Raises InvalidRequest for a text that is no http or https address, with what it is instead."""
+    why = kind_refusal(text, files_allowed=False)
+    if not why and not text.lower().startswith(("http://", "https://")):
+        why = "is no https:// address"
+    if why:
+        raise _wrong("location", f"The address {why}.", code="SOURCE_REFUSED")
 
 
 def _wrong(field: str, message: str, code: str = "INVALID_REQUEST") -> InvalidRequest:

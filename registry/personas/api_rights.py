@@ -18,7 +18,7 @@ from registry.policy.kept import grants_without, tools_kept
 from registry.policy.named import time_read
 from registry.services import assignment_create, assignment_delete
 from security.acting import person_answering
-from security.models import Grant
+from security.models import Grant, User
 from security.policy.services import field_error
 from security.principals import PersonaPrincipal, caller
 from security.services import grant_change, grant_create, grant_revoke
@@ -64,9 +64,21 @@ class Assignments(APIView):
         named = text if kind == "tool" else f"{kind}:{text}"
         target = assignable_find(named, person_answering(by)) if "\0" not in text else None
         if target is None:
-            raise field_error(kind, f"There is no {kind} {text[:64]!r}.")
+            raise field_error(
+                kind, f"There is no {kind} {text[:64]!r}.{_meant(text, kind, person_answering(by))}"
+            )
         made = assignment_create(by=by, persona=persona, **{kind: target})  # type: ignore[arg-type]
         return Response(assignment_view(made), status=201)
+
+
+def _meant(text: str, kind: str, by: User) -> str:
+    """What else has the name, as a sentence; empty where nothing has."""
+    others = (other for other in ("tool", "package", "collection") if other != kind)
+    for other in others if "\0" not in text else ():
+        named = text if other == "tool" else f"{other}:{text}"
+        if ":" not in text and assignable_find(named, by) is not None:
+            return f' {text} is a {other}: send {{"{other}": "{text}"}}.'
+    return ""
 
 
 class AssignmentDetail(APIView):

@@ -37,7 +37,7 @@ class AssignForm(ConsoleForm):
     target = forms.CharField(
         label="Tool, package or collection",
         max_length=80,
-        help_text="A tool, or package: or collection: and a name.",
+        help_text="A name; package: or collection: in front tells it from a tool of the same name.",
     )
 
 

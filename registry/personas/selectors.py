@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from core.errors import NotFound
+from core.errors import InvalidRequest, NotFound
 from registry.collections.models import Collection
 from registry.models import Assignment, Package, Tool
 from registry.selectors import ResolvedTool, assigned_words, assigning, call_decide, count_of, wishes_of
@@ -88,7 +88,7 @@ def assignables(persona: Persona, text: str, by: User, count: int = 30) -> list[
 def assignable_find(text: str, by: User) -> Tool | Package | Collection | None:
     """What a person means by `echo` (a tool), `package:toolhub-data` or `collection:research`.
 
-    None for what they may not assign.
+    Returns None for what they may not assign.
     """
     text = text.strip()
     if text.startswith("package:"):
@@ -98,6 +98,21 @@ def assignable_find(text: str, by: User) -> Tool | Package | Collection | None:
         sets = Collection.objects.filter(name=text.removeprefix("collection:"))
         return within(by, sets, ASSIGN).first()
     return within(by, Tool.objects.select_related("package"), ASSIGN).filter(name=text).first()
+
+
+def assignable_named(text: str, by: User) -> Tool | Package | Collection | None:
+    """As `assignable_find`; a bare name that no tool has may also be that of a package or a collection.
+
+    Raises InvalidRequest where it is both.
+    """
+    if (found := assignable_find(text, by)) is not None or ":" in text:
+        return found
+    name = text.strip()
+    whole = [one for kind in ("package", "collection") if (one := assignable_find(f"{kind}:{name}", by))]
+    if len(whole) > 1:
+        message = f"{name} is a package and a collection: write package:{name} or collection:{name}."
+        raise InvalidRequest(message, errors=[{"pointer": "/target", "message": message}])
+    return whole[0] if whole else None
 
 
 def argument_pointers(tools: Iterable[Tool]) -> list[str]:

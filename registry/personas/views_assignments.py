@@ -10,7 +10,7 @@ from core.questions import Question, QuestionView
 from registry.collections.models import Collection
 from registry.models import Assignment, Package, Tool
 from registry.personas.forms import AssignForm
-from registry.personas.selectors import assignable_find, assignables, persona_detail
+from registry.personas.selectors import assignable_named, assignables, persona_detail
 from registry.personas.views_page import PersonaFormView, persona_url
 from registry.services import assignment_create, assignment_delete
 from security.models import Persona
@@ -45,11 +45,12 @@ class AssignmentNew(PersonaFormView):
         target = form.attempt(lambda: self._assign(request, persona, form.cleaned_data["target"]))
         if target is None:
             return self.show_persona(persona, form)
-        messages.success(request, f"{target.name} is assigned.")
+        kind = kind_of(target).name
+        messages.success(request, f"The {kind} {target.name} is assigned.")
         return redirect(persona_url(name, "assignments"))
 
     def _assign(self, request: HttpRequest, persona: Persona, text: str) -> Tool | Package | Collection:
-        target = assignable_find(text, person_of(request))
+        target = assignable_named(text, person_of(request))
         if target is None:
             raise _at_target("There is no tool, package or collection of this name.")
         kind = kind_of(target).name

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import Event
+from registry.collections.services import collection_create
 from registry.models import Assignment, Package, Tool
 from security.models import Grant, Persona, Token, User
 from security.services import grant_create, persona_create, token_create
@@ -323,3 +324,22 @@ def test_a_capability_is_granted_under_a_condition_and_the_page_says_which(
     other = {"capability": "db:read", "reason": "x", "condition": "cel"}
     assert eyes.post(here, {**other, "values": "arguments.limit <"}).status_code == 422
     assert eyes.post(here, {**other, "values": "arguments.limit < 100"}).status_code == 302
+
+
+def test_a_bare_name_may_be_that_of_a_package_as_the_guide_for_authors_says(
+    eyes: Client, persona: Persona, published: None
+) -> None:
+    assert eyes.post(f"{HERE}assignments/", {"target": "toolhub-system"}).status_code == 302
+    assert Assignment.objects.get().package == Package.objects.get(name="toolhub-system")
+    page = eyes.get(HERE).content.decode()
+    assert "The package toolhub-system is assigned." in page
+
+
+def test_a_name_of_two_kinds_is_asked_about(
+    eyes: Client, persona: Persona, published: None, admin: User
+) -> None:
+    collection_create(by=admin, name="toolhub-system")
+    answer = eyes.post(f"{HERE}assignments/", {"target": "toolhub-system"})
+    assert answer.status_code == 422
+    assert "write package:toolhub-system or collection:toolhub-system" in answer.content.decode()
+    assert not Assignment.objects.exists()

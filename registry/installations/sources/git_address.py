@@ -11,6 +11,7 @@ from core.http.allowed import allowed_read
 from core.http.errors import HttpFailed, HttpRefused
 from core.http.names import addresses_checked
 from core.http.urls import Url, url_read
+from registry.installations.sources.address_kinds import OPERATOR, is_file, kind_refusal, plain_refusal
 
 REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}")
 COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -20,7 +21,6 @@ _HOST = r"(?P<host>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)"
 _SSH = re.compile(rf"ssh://{_USER}@{_HOST}(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/[A-Za-z0-9._/~+-]{{1,400}})")
 _SCP = re.compile(rf"{_USER}@{_HOST}:(?P<path>[A-Za-z0-9._/~+][A-Za-z0-9._/~+-]{{0,399}})")
 SSH_PORT = 22
-_FILE = re.compile(r"file:///[A-Za-z0-9._/+-]{1,400}")
 RESOLVE_S = 5.0
 
 
@@ -45,18 +45,18 @@ def ref_check(ref: str) -> None:
 
 def address_shape(text: str) -> None:
     """Raises SOURCE_REFUSED unless the text reads as a repository's address; asks nobody."""
-    if _FILE.fullmatch(text) and settings.GIT_FILES and "/../" not in text:
-        return
-    if _ssh_read(text):
+    if why := kind_refusal(text, files_allowed=settings.GIT_FILES):
+        raise refused(why)
+    if is_file(text) or _ssh_read(text):
         return
     try:
         url = url_read(text)
     except HttpRefused as error:
         raise refused(str(error)) from error
     if "?" in url.target:
-        raise refused("has a query")
+        raise refused("has a query: a repository's address has none")
     if url.scheme != "https" and not _may_be_plain(url):
-        raise refused("is not https or ssh")
+        raise refused(plain_refusal())
 
 
 def address_check(text: str) -> GitAddress:
@@ -92,7 +92,7 @@ def _resolved(url: Url) -> tuple[IPAddress, ...]:
         allowed = [allowed_read(entry) for entry in settings.HTTP_ALLOW]
         return tuple(addresses_checked(url, allowed, seconds=RESOLVE_S))
     except HttpRefused as error:
-        raise refused(str(error)) from error
+        raise refused(f"{error}. It can be allowed in TOOLHUB_HTTP_ALLOW ({OPERATOR})") from error
     except HttpFailed as error:
         raise ToolHubError(f"The repository cannot be reached: {error}.", code="SOURCE_FAILED") from error
 

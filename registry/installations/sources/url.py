@@ -13,6 +13,7 @@ from core.http.client import Reply, http_send
 from core.http.errors import HttpFailed, HttpRefused
 from registry.archives.zips import zip_read
 from registry.installations.job import Job
+from registry.installations.sources.address_kinds import OPERATOR
 from registry.installations.sources.source import Fetched
 from registry.installations.sources.zip_address import address_of
 from toolhub_sdk.checks.contents import ARCHIVE_BYTES_MAX
@@ -46,7 +47,8 @@ def _get(location: str, job: Job) -> Reply:
         try:
             reply = _ask(location, job)
         except HttpRefused as error:
-            raise InvalidRequest(f"The address {error}.", code="SOURCE_REFUSED") from error
+            allow = f"It can be allowed in TOOLHUB_HTTP_ALLOW ({OPERATOR})."
+            raise InvalidRequest(f"The address {error}. {allow}", code="SOURCE_REFUSED") from error
         except HttpFailed as error:
             raise ToolHubError(f"The address cannot be read: {error}.", code="SOURCE_FAILED") from error
         if reply.status not in {301, 302, 303, 307, 308} or "location" not in reply.headers:

@@ -97,6 +97,16 @@ class Command(VisibleCommand):
     def _source(self, options: dict[str, Any]) -> tuple[Source, bytes | None]:
         text = options["source"]
         path = Path(text)
+        named = [f"--{name}" for name in ("ref", "path", "digest") if options[name]]
+        if path.is_dir() and (_is_repository(path) or options["ref"]):
+            if options["digest"]:
+                raise CommandError("--digest belongs to a zip at an address.")
+            return Source(SourceType.GIT, path.resolve().as_uri(), options["ref"], options["path"]), None
+        if path.exists() and named:
+            raise CommandError(
+                f"{' and '.join(named)}: only a repository has a ref and a path,"
+                " and only a zip at an address a digest."
+            )
         if path.is_dir():
             return Source(SourceType.FOLDER, str(path.resolve().name) or "/"), folder_contents_zip(
                 _read(path)
@@ -105,6 +115,8 @@ class Command(VisibleCommand):
             return Source(SourceType.UPLOAD, path.name), path.read_bytes()
         if not _ADDRESS.match(text):
             raise CommandError(f"There is no folder or file {text}, and it is no address.")
+        if text.lower().partition("?")[0].endswith(".zip") and not options["digest"]:
+            raise CommandError("A zip at an address needs --digest SHA256.")
         if options["digest"]:
             return Source(SourceType.URL, text, digest=options["digest"].removeprefix("sha256:")), None
         return Source(SourceType.GIT, text, options["ref"], options["path"]), None
@@ -117,6 +129,11 @@ class Command(VisibleCommand):
             for item in error.get("details", {}).get("errors", [])
         ]
         return "\n".join(lines)
+
+
+def _is_repository(folder: Path) -> bool:
+    """Whether the folder is a repository without a working tree, as git recognises one."""
+    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
 def _read(folder: Path) -> dict[str, bytes]:
