@@ -184,6 +184,7 @@ def test_it_says_how_each_tool_fits_the_models_what_it_asks_for_and_why(fetch: I
         requiredCapabilities=["network:api.example.org", "memory:read", "file:write"],
         network={"allow": ["api.example.org:443"]},
         filesystem={"write": ["out.txt"]},
+        sideEffects="impure",
     )
     tool["description"] = "Greets somebody by name. It looks into memory for the last greeting."
     tool["inputSchema"]["properties"]["name"]["pattern"] = "^[A-Z]"
