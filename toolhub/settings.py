@@ -1,5 +1,6 @@
 """Settings of the project, all from the environment (see env.py and docs/settings.md)."""
 
+import os
 from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
@@ -425,7 +426,8 @@ QUEUE_SHARE = env.integer(
 SESSION_RUNS_MAX = env.integer(
     "TOOLHUB_SESSION_RUNS_MAX",
     3,
-    "Runs of one agent session that workers carry out at once; 0: any number.",
+    "Runs of one agent session that workers carry out at once; 0: any number. A persona's calls that name no "
+    "session share one.",
     least=0,
     most=100_000,
 )
@@ -545,7 +547,15 @@ SANDBOX_WARM = env.integer(
     least=0,
     most=64,
 )
-WORKERS = env.integer("TOOLHUB_WORKERS", 2, "Runs that one worker carries out at once.", least=1, most=512)
+# Above SESSION_RUNS_MAX by default, so that one session cannot take every slot.
+WORKERS = env.integer(
+    "TOOLHUB_WORKERS",
+    min(8, max(4, os.cpu_count() or 1)),
+    "Runs that one worker carries out at once.",
+    least=1,
+    most=512,
+    shown="the cores, at least 4 and at most 8",
+)
 WEB_WORKERS = env.integer(
     "TOOLHUB_WEB_WORKERS",
     1 if DATABASE_IS_SQLITE else 2,

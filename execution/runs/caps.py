@@ -2,6 +2,10 @@
 
 The choice of a run (`choice.py`, `hotwork.py`) looks at them without a lock. Two claims at once may
 both see the last free place: so whoever claims under a cap takes the cap's lock and counts again.
+
+Calls that name no session share the persona's default session. Its cap bounds what workers carry out: calls
+that the web process carries out at once neither wait for it nor count. Nearly every claim is under it, so its
+lock and its count are part of the claim's own statements (`hotwork.py`).
 """
 
 from dataclasses import dataclass
@@ -11,6 +15,9 @@ from django.conf import settings
 from django.db import connection
 
 from execution.models import Run, Status
+
+DEFAULT_SESSION = ("", "default")
+"""How a run's row names the persona's default session."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ def caps_of(choice: Choice) -> dict[str, tuple[dict[str, object], int]]:
         caps["hub"] = ({}, settings.HUB_RUNS_MAX)
     if settings.PERSONA_RUNS_MAX:
         caps[f"persona:{choice.persona_id}"] = (persona, settings.PERSONA_RUNS_MAX)
-    if choice.session and settings.SESSION_RUNS_MAX:
+    if settings.SESSION_RUNS_MAX and choice.session not in DEFAULT_SESSION:
         same = {**persona, "session": choice.session}
         caps[f"session:{choice.persona_id}:{choice.session}"] = (same, settings.SESSION_RUNS_MAX)
     if choice.at_once is not None:

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from execution.models import Run, Status
 from execution.runs import hotpath, hotwork
-from execution.runs.caps import Choice
+from execution.runs.caps import DEFAULT_SESSION, Choice
 from security.policy.selectors import restrictions_in_force
 
 
@@ -51,17 +51,20 @@ def _unpaused(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 class _Busy:
-    """How many runs are running, by persona, tool and session."""
+    """How many runs are running, by persona, tool and session; in default sessions those of workers."""
 
     def __init__(self) -> None:
         self.personas: Counter[int] = Counter()
         self.tools: Counter[str] = Counter()
         self.sessions: Counter[tuple[int, str]] = Counter()
         running = Run.objects.filter(status=Status.RUNNING).order_by()
-        for row in running.values("persona_id", "tool", "session").annotate(n=Count("pk")):
+        for row in running.values("persona_id", "tool", "session", "inline").annotate(n=Count("pk")):
             self.personas[row["persona_id"]] += row["n"]
             self.tools[row["tool"]] += row["n"]
-            self.sessions[row["persona_id"], row["session"]] += row["n"]
+            is_default = row["session"] in DEFAULT_SESSION
+            if not (is_default and row["inline"]):
+                session = "" if is_default else row["session"]
+                self.sessions[row["persona_id"], session] += row["n"]
 
     def is_full(self) -> bool:
         """Whether the hub's own cap is reached."""
@@ -72,6 +75,8 @@ class _Busy:
         if 0 < settings.PERSONA_RUNS_MAX <= self.personas[persona_id]:
             return rows.none()
         most = settings.SESSION_RUNS_MAX
-        full = [session for (of, session), n in self.sessions.items() if of == persona_id and 0 < most <= n]
+        full = {session for (of, session), n in self.sessions.items() if of == persona_id and 0 < most <= n}
+        if "" in full:
+            full.update(DEFAULT_SESSION)
         by_tool = Q(at_once=None) | Q(at_once__gt=self.tools[tool])
-        return rows.filter(by_tool).exclude(session__in=[session for session in full if session])
+        return rows.filter(by_tool).exclude(session__in=full)

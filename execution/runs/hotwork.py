@@ -19,7 +19,7 @@ from audit.models import Event
 from core.fields import CanonicalJSONField
 from core.json.canonical import canonical
 from execution.models import Run, Status
-from execution.runs.caps import Choice
+from execution.runs.caps import DEFAULT_SESSION, Choice
 from execution.runs.events import CLAIMED, STARTED
 from execution.runs.gates import Facts
 from execution.runs.hotpath import fields_of, type_of, version_kept
@@ -43,7 +43,9 @@ WITH RECURSIVE kinds AS (
        AND (r.persona_id, r.tool) > (k.persona_id, k.tool)
      ORDER BY r.persona_id, r.tool, r.due_at LIMIT 1) n
 ), busy AS MATERIALIZED (
-  SELECT persona_id, tool, session FROM execution_run WHERE status = 'running'
+  SELECT persona_id, tool, CASE WHEN session IN {default} THEN '' ELSE session END AS session,
+         inline AND session IN {default} AS uncounted
+    FROM execution_run WHERE status = 'running'
 ), ranked AS MATERIALIZED (
   SELECT k.persona_id, k.tool, t.busy AS tool_busy
     FROM kinds k
@@ -56,16 +58,22 @@ WITH RECURSIVE kinds AS (
           AND (s.expires_at IS NULL OR s.expires_at > statement_timestamp()))
      AND ($3::integer = 0 OR p.busy < $3) AND ($4::integer = 0 OR (SELECT count(*) FROM busy) < $4)
    ORDER BY p.busy, t.busy, k.due_at
+), chosen AS MATERIALIZED (
+  SELECT one.id, one.persona_id, one.tool, one.session, one.at_once FROM ranked CROSS JOIN LATERAL (
+    SELECT r.id, r.persona_id, r.tool, r.session, r.at_once FROM execution_run r
+     WHERE r.status = 'pending' AND r.queue = $1 AND NOT r.inline
+       AND r.persona_id = ranked.persona_id AND r.tool = ranked.tool AND r.due_at <= statement_timestamp()
+       AND (r.at_once IS NULL OR ranked.tool_busy < r.at_once)
+       AND ($2::integer = 0 OR $2 > (
+         SELECT count(*) FROM busy b
+          WHERE b.persona_id = r.persona_id AND NOT b.uncounted
+            AND b.session = CASE WHEN r.session IN {default} THEN '' ELSE r.session END))
+     ORDER BY r.due_at, r.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED) one
+  LIMIT 1
 )
-SELECT one.id, one.persona_id, one.tool, one.session, one.at_once FROM ranked CROSS JOIN LATERAL (
-  SELECT r.id, r.persona_id, r.tool, r.session, r.at_once FROM execution_run r
-   WHERE r.status = 'pending' AND r.queue = $1 AND NOT r.inline
-     AND r.persona_id = ranked.persona_id AND r.tool = ranked.tool AND r.due_at <= statement_timestamp()
-     AND (r.at_once IS NULL OR ranked.tool_busy < r.at_once)
-     AND (r.session = '' OR $2::integer = 0 OR $2 > (
-       SELECT count(*) FROM busy b WHERE b.persona_id = r.persona_id AND b.session = r.session))
-   ORDER BY r.due_at, r.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED) one
- LIMIT 1
+SELECT id, persona_id, tool, session, at_once FROM chosen
+ WHERE $2::integer = 0 OR session NOT IN {default}
+    OR pg_advisory_xact_lock(hashtextextended('cap:session:' || persona_id, 0)) IS NOT NULL
 """
 
 _BEGIN = """
@@ -73,7 +81,12 @@ WITH moved AS (
   UPDATE execution_run SET {target}, attempt = attempt + 1, lease_token = $2, lease_boot = '',
          lease_ends = EXTRACT(EPOCH FROM clock_timestamp())::double precision + $3::double precision,
          started_at = $4, events_count = events_count + 2
-   WHERE id = $1 AND {source} RETURNING *
+   WHERE id = $1 AND {source}
+     AND ($7::integer = 0 OR inline OR session NOT IN {default} OR $7 > (
+       SELECT count(*) FROM execution_run b
+        WHERE b.status = 'running' AND b.persona_id = execution_run.persona_id AND NOT b.inline
+          AND b.session IN {default}))
+   RETURNING *
 ), tried AS (
   INSERT INTO execution_attempt
          (run_id, number, lease_token, worker, claimed_at, started_at, status, error_code)
@@ -116,10 +129,18 @@ SELECT 1 FROM moved
 
 
 def run_choose(queue: str) -> Choice | None:
-    """Locks the fairest due run of a queue whose caps are free, passing over what others have locked."""
+    """Lock the fairest due run of a queue whose caps are free, passing over what others have locked.
+
+    A run of a default session brings that session's lock; `run_begin` counts again under it.
+    """
     caps = (settings.SESSION_RUNS_MAX, settings.PERSONA_RUNS_MAX, settings.HUB_RUNS_MAX)
-    row = row_read(_CHOOSE, (queue, *caps))
+    row = row_read(_choose(), (queue, *caps))
     return Choice(*row) if row else None
+
+
+@functools.cache
+def _choose() -> str:
+    return _CHOOSE.replace("{default}", str(DEFAULT_SESSION))
 
 
 def run_begin(
@@ -127,10 +148,11 @@ def run_begin(
 ) -> tuple[Run, Facts] | None:
     """Claims and starts a pending run, with attempt and events, and reads what its rights rest on.
 
-    `alone` is for `rights_of`.
+    None where the run is not pending any more, or its default session is full. `alone` is for `rights_of`.
     """
     named = canonical(worker).decode()
-    row = row_read(_begin(), (run_id, token, float(settings.LEASE_S), at, worker, named))
+    at_once = settings.SESSION_RUNS_MAX
+    row = row_read(_begin(), (run_id, token, float(settings.LEASE_S), at, worker, named, at_once))
     if row is None:
         return None
     count = len(_columns())
@@ -143,6 +165,7 @@ def _begin() -> str:
     source, target = move_sql(source=Status.PENDING, target=Status.RUNNING, who="claim")
     columns = ", ".join(f'm."{field.column}"' for field, _ in _columns())
     named = {"columns": columns, "claimed": CLAIMED, "started": STARTED, "epoch": EPOCH, "ended": ENDED}
+    named["default"] = str(DEFAULT_SESSION)
     return _BEGIN.format(source=source, target=target, **named)
 
 

@@ -1,20 +1,26 @@
 """Caps: how many runs are carried out at once, by session, tool, persona and hub (also by claims at once)."""
 
+import itertools
 import threading
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from execution.models import Run, Status
-from execution.runs import caps
+from execution.runs import caps, hotpath
 from execution.runs.begin import begin_next
+from execution.runs.choice import choice_make
 from execution.runs.worker import queue_work
 from registry.models import Package, ToolVersion
-from security.models import Persona
+from registry.services import assignment_create
+from security.models import Persona, User
+from security.services import persona_create, token_create
+from security.tokens import principal_find
 from tests.execution.fixtures import MakeRun
 from toolhub_sdk.package import CONTRACT
 
@@ -42,6 +48,53 @@ def test_a_session_has_three_runs_at_once(make_run: MakeRun) -> None:
     assert {other.pk, without.pk} <= set(
         Run.objects.filter(status=Status.RUNNING).values_list("pk", flat=True)
     )
+
+
+@pytest.mark.parametrize("named", ["", "default"])
+def test_calls_without_a_session_share_the_persona_s_default_session(make_run: MakeRun, named: str) -> None:
+    for session in ("", "default", named, named, named):
+        make_run(session=session, due_at=PAST)
+    make_run(session="s")
+    assert sorted(run.session in ("", "default") for run in begun()) == [False, True, True, True]
+    Run.objects.filter(status=Status.RUNNING, session__in=("", "default")).update(session="t")
+    assert len(begun()) == 2
+
+
+def test_what_the_web_process_carries_out_takes_no_place_of_the_default_session(make_run: MakeRun) -> None:
+    for _ in range(3):
+        make_run(status=Status.RUNNING, inline=True, attempt=1)
+    for _ in range(4):
+        make_run(due_at=PAST)
+    assert len(begun()) == 3
+
+
+def test_default_sessions_of_two_personas_are_two(make_run: MakeRun, admin: User, fx: Package) -> None:
+    other = persona_create(by=admin, name="other")
+    assignment_create(by=admin, persona=other, package=fx)
+    token = principal_find(token_create(by=admin, persona=other, name="t")[1])
+    assert token
+    for _ in range(4):
+        make_run(due_at=PAST)
+        make_run(due_at=PAST, persona=other, token_id=token[0].token_id)
+    counts = Counter(run.persona_id for run in begun())
+    assert sorted(counts.values()) == [3, 3]
+
+
+def test_both_ways_choose_the_same(make_run: MakeRun, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The prepared statements and the ORM, over running and waiting runs of every kind of session."""
+    settings.SESSION_RUNS_MAX = 2
+    for session, inline in itertools.product(("", "default", "s"), (True, False)):
+        make_run(status=Status.RUNNING, attempt=1, session=session, inline=inline)
+    waiting = [make_run(session=session) for session in ("s", "", "default", "t")]
+    found = []
+    for served in {hotpath.is_served(), False}:
+        monkeypatch.setattr(hotpath, "is_served", lambda served=served: served)
+        with transaction.atomic():
+            chosen = choice_make("default")
+            transaction.set_rollback(True)
+        found.append(chosen and chosen.run_id)
+    # Two of workers are in the default session, two in s.
+    assert set(found) == {waiting[-1].pk}
 
 
 def test_sessions_of_two_personas_by_one_name_are_two(make_run: MakeRun) -> None:
@@ -110,6 +163,52 @@ def test_a_quick_call_whose_cap_is_full_waits_for_a_worker(
     run = Run.objects.latest("id")
     assert (answer.status_code, run.status, run.inline) == (202, Status.PENDING, False)
     assert not (tmp_path / "f").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_claims_at_once_do_not_share_the_last_place_of_a_default_session(
+    make_run: MakeRun, settings: Any
+) -> None:
+    """The second waits for the first one's commit, and counts again then."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one writer")
+    settings.SESSION_RUNS_MAX = 1
+    for _ in range(4):
+        make_run()
+    start = threading.Barrier(4, timeout=30)
+
+    def claim() -> None:
+        try:
+            with transaction.atomic():
+                connection.ensure_connection()
+                start.wait()
+            begin_next("default")
+        finally:
+            connection.close()
+
+    with transaction.atomic():
+        first = begin_next("default")
+        assert first
+        others = [threading.Thread(target=claim) for _ in range(3)]
+        for thread in others:
+            thread.start()
+        start.wait()
+        _wait_for_waiters(3)
+    for thread in others:
+        thread.join()
+    assert Run.objects.filter(status=Status.RUNNING).count() == 1
+
+
+def _wait_for_waiters(count: int) -> None:
+    """Return once so many sessions wait for an advisory lock of this database."""
+    waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    for _ in range(6000):
+        with connection.cursor() as cursor:
+            cursor.execute(waits)
+            if cursor.fetchone()[0] >= count:
+                return
+        threading.Event().wait(0.01)
+    raise AssertionError("nobody waits for the lock")
 
 
 @pytest.mark.django_db(transaction=True)

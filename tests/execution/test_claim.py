@@ -25,7 +25,8 @@ PAST = timezone.now() - timedelta(hours=1)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_claimers_never_get_the_same_run(make_run: MakeRun) -> None:
+def test_two_claimers_never_get_the_same_run(make_run: MakeRun, settings: Any) -> None:
+    settings.SESSION_RUNS_MAX = 0
     runs = [make_run() for _ in range(20)]
     together = threading.Barrier(4)
 
@@ -99,8 +100,9 @@ def test_the_oldest_of_one_kind_comes_first(make_run: MakeRun) -> None:
 
 
 @pytest.mark.django_db
-def test_the_persona_with_the_fewest_running_runs_comes_first(make_run: MakeRun) -> None:
+def test_the_persona_with_the_fewest_running_runs_comes_first(make_run: MakeRun, settings: Any) -> None:
     """a has waited longest and much; b gets every second turn."""
+    settings.SESSION_RUNS_MAX = 0
     a, b = (Persona.objects.create(name=name) for name in "ab")
     for _ in range(4):
         make_run(persona=a, due_at=PAST)
@@ -111,8 +113,9 @@ def test_the_persona_with_the_fewest_running_runs_comes_first(make_run: MakeRun)
 
 
 @pytest.mark.django_db
-def test_then_the_tool_with_the_fewest_running_runs(make_run: MakeRun) -> None:
+def test_then_the_tool_with_the_fewest_running_runs(make_run: MakeRun, settings: Any) -> None:
     """Faults 12: a crowd of one tool does not keep another from its turn."""
+    settings.SESSION_RUNS_MAX = 0
     for _ in range(3):
         make_run("fx_slow", due_at=PAST)
     make_run("fx_echo", due_at=PAST + timedelta(minutes=1))

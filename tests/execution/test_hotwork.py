@@ -322,7 +322,10 @@ def test_a_mistake_over_the_next_run_costs_no_outcome(
 @pytest.mark.django_db
 @pytest.mark.parametrize("statement", [hotwork._begin, functools.partial(hotwork._finish, Status.COMPLETED)])
 def test_a_run_is_found_by_its_key_whatever_waits(make_run: MakeRun, statement: Callable[[], str]) -> None:
-    """Not by an index on states, which a plan for a small table would look through when it is large."""
+    """Not by an index on states, which a plan for a small table would look through when it is large.
+
+    What runs now (b) is few, whatever waits: a cap counts that by an index on states.
+    """
     if not hotpath.is_served():
         pytest.skip("SQLite is served by the ORM")
     make_run()
@@ -334,7 +337,9 @@ def test_a_run_is_found_by_its_key_whatever_waits(make_run: MakeRun, statement: 
         cursor.execute(f"PREPARE looked_at AS {text}")
         cursor.execute(f"EXPLAIN EXECUTE looked_at({', '.join(['NULL'] * count)})")
         plan = [
-            line for (line,) in cursor.fetchall() if re.search(r"Scan using \w+ on execution_run\b", line)
+            line
+            for (line,) in cursor.fetchall()
+            if re.search(r"Scan using \w+ on execution_run\b(?! b\b)", line)
         ]
         cursor.execute("DEALLOCATE looked_at")
     assert [re.findall(r"using (\w+)", line) for line in plan] == [["execution_run_pkey"]]

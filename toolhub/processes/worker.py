@@ -3,6 +3,7 @@
 Celery's worker without Celery's command line, which loads an editor for terminals.
 """
 
+import os
 import sys
 from argparse import ArgumentParser
 
@@ -11,6 +12,9 @@ from celery.utils.log import mlevel
 from toolhub.celery import app
 
 POOL = "prefork"
+# Added to the niceness of a worker and of all that it starts: under load the web processes, which answer
+# cheap calls themselves, come first.
+NICE = 5
 
 
 def main() -> int:
@@ -19,6 +23,7 @@ def main() -> int:
     parser.add_argument("--concurrency", type=int, required=True, help="runs at once, each in a process")
     parser.add_argument("--log-level", default="INFO", help="how much is logged")
     given = parser.parse_args()
+    os.nice(NICE)
     worker = app.Worker(
         pool_cls=POOL,
         concurrency=given.concurrency,
