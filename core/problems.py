@@ -12,6 +12,7 @@ from rest_framework import exceptions
 from rest_framework.views import set_rollback
 
 from core.errors import InvalidRequest, NotFound, RecordUnavailable, ToolHubError
+from core.routes import routes_like
 
 log = logging.getLogger(__name__)
 
@@ -78,14 +79,24 @@ def drf_exception_handler(error: Exception, context: dict[str, Any]) -> HttpResp
     if known is None:
         log.error("unexpected error in %s", type(context.get("view")).__name__, exc_info=error)
         known = ToolHubError("The hub made a mistake. It is logged under the request's id.", code="INTERNAL")
+    if not isinstance(error, exceptions.MethodNotAllowed):
+        return problem(known)
+    view = context.get("view")
+    allowed = ", ".join(view.allowed_methods) if view else ""
+    known.suggestions = [f"Send one of {allowed} to this address."]
     response = problem(known)
-    if isinstance(error, exceptions.MethodNotAllowed):
-        view = context.get("view")
-        response["Allow"] = ", ".join(view.allowed_methods) if view else ""
+    response["Allow"] = allowed
     return response
 
 
 @csrf_exempt
 def api_not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
-    """What any unknown address under /api/ answers."""
-    return problem(NotFound("There is nothing at this address."))
+    """What any unknown address under /api/ answers, with those that are like it."""
+    near = routes_like(request.path_info, request.path_info.removesuffix(rest))
+    return problem(
+        NotFound(
+            "There is nothing at this address.",
+            suggestions=[f"Did you mean {' or '.join(near)}?"] if near else (),
+            data={"near": near} if near else {},
+        )
+    )

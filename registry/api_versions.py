@@ -47,9 +47,10 @@ class ToolVersions(APIView):
         },
     )
     def get(self, request: Request, name: str) -> Response:
-        found = tool_resolve(name, caller(request).persona_id)
+        persona_id = caller(request).persona_id
+        found = tool_resolve(name, persona_id)
         if found.assigned_by is None:
-            raise tool_missing(found.name)
+            raise tool_missing(found.name, persona_id)
         tool = found.version.tool
         rows = [
             {

@@ -4,6 +4,7 @@ from typing import Any
 
 from core.errors import InvalidRequest, ToolHubError
 from registry.schemas import ERRORS_SHOWN, TOO_LARGE, Validator, pointer
+from toolhub_sdk.checks.mismatch import mismatches_of
 
 
 def body_check(validator: Validator, value: Any, at: str = "") -> None:
@@ -14,17 +15,18 @@ def body_check(validator: Validator, value: Any, at: str = "") -> None:
     """
     if validator.is_valid(value):
         return
-    unknown, unfit = [], []
+    unknown: list[dict[str, str]] = []
+    unfit: list[dict[str, str]] = []
     found = validator.errors(value)
     if found is None:
         unfit.append({"pointer": at + pointer(validator.culprit(value)), "message": TOO_LARGE})
     for error in found or ():
-        place = at + pointer(error.instance_path)
-        if error.kind.name == "additionalProperties":
-            unknown += [place + pointer([name]) for name in error.kind.as_dict()["unexpected"]]
-        else:
-            unfit.append({"pointer": place, "message": error.message[:300]})
+        problems = unknown if error.kind.name == "additionalProperties" else unfit
+        problems += [
+            {"pointer": at + pointer(one.path), "message": one.message}
+            for one in mismatches_of(error, validator.schema)
+        ]
     if unknown:
-        errors = [{"pointer": place, "message": "Unknown here."} for place in unknown[:ERRORS_SHOWN]]
-        raise ToolHubError("The request has unknown members.", code="UNKNOWN_MEMBER", errors=errors)
+        message = f"The request has unknown members. {unknown[0]['message']}"
+        raise ToolHubError(message, code="UNKNOWN_MEMBER", errors=unknown[:ERRORS_SHOWN])
     raise InvalidRequest(f"The request does not fit: {unfit[0]['message']}", errors=unfit[:ERRORS_SHOWN])

@@ -4,11 +4,12 @@ jsonschema-rs decides and explains: offline, patterns in linear time.
 """
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from core.errors import InvalidRequest
-from toolhub_sdk.checks.engine import Validator
+from toolhub_sdk.checks.engine import Error, Validator
+from toolhub_sdk.checks.mismatch import mismatches_of
 from toolhub_sdk.checks.problem import pointer
 from toolhub_sdk.checks.schemas import schema_compile
 
@@ -57,10 +58,12 @@ def problems_of(validator: Validator, value: Any) -> list[dict[str, str]]:
     errors = validator.errors(value)
     if errors is None:
         return [{"pointer": pointer(validator.culprit(value)), "message": TOO_LARGE}]
-    return [
-        {"pointer": pointer(error.instance_path), "message": error.message[:300]}
-        for error in errors[:ERRORS_SHOWN]
-    ]
+    return _explained(errors, validator)
+
+
+def _explained(errors: Iterable[Error], validator: Validator) -> list[dict[str, str]]:
+    found = [one for error in errors for one in mismatches_of(error, validator.schema)][:ERRORS_SHOWN]
+    return [{"pointer": pointer(one.path), "message": one.message} for one in found]
 
 
 def size_problems_of(validator: Validator, value: Any) -> list[dict[str, str]]:
@@ -82,15 +85,14 @@ def problems_of_part(
     What is too large to be explained is left to the check of the whole.
     """
     whole = {**dict.fromkeys(missing), **value}
-    found = []
-    for error in validator.errors(whole) or ():
-        path = error.instance_path
-        mended_later = path[0] in missing if path else error.kind.name not in _MEMBER_KEYWORDS
-        if not mended_later:
-            found.append({"pointer": pointer(path), "message": error.message[:300]})
-        if len(found) == ERRORS_SHOWN:
-            break
-    return found
+    return _explained(
+        (error for error in validator.errors(whole) or () if not _mended_later(error, missing)), validator
+    )
+
+
+def _mended_later(error: Error, missing: Collection[str]) -> bool:
+    path = error.instance_path
+    return path[0] in missing if path else error.kind.name not in _MEMBER_KEYWORDS
 
 
 @functools.lru_cache(maxsize=4096)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import semver
 from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery
 
 from core.errors import InvalidRequest, NotFound
@@ -19,6 +20,10 @@ from security.policy.selectors import PolicyBook
 from security.principals import PersonaPrincipal
 from security.sharing.reach import about, within
 from security.two_person_rule import four_eyes_hold
+from toolhub_sdk.checks.mismatch import shown
+from toolhub_sdk.checks.near import KNOWN_MOST, near_names
+
+VERSIONS_SHOWN = 20
 
 # What an admin wants of a tool's calls: approval, sanitised arguments, a mode of content checks, rules.
 Wishes = tuple[bool, bool, str, tuple[Mapping[str, Any], ...]]
@@ -64,9 +69,22 @@ class ResolvedTool:
         return "an admin wants it" if self.asks_approval else ""
 
 
-def tool_missing(name: str) -> NotFound:
-    """What a caller hears of a tool that does not exist or that it may not see: the same."""
-    return NotFound(f"There is no tool {name[:64]!r} for this caller.", code="TOOL_NOT_FOUND")
+def tool_missing(name: str, persona_id: int, collection: str = "") -> NotFound:
+    """Return the error for a tool that does not exist or that the persona may not see: the same for both.
+
+    It names the tools that the persona sees, of the collection where one is named, with a name like it.
+    """
+    seen = tools_assigned(persona_id)
+    if collection:
+        seen = seen.filter(memberships__collection__name=collection)
+    near = near_names(name, seen.values_list("name", flat=True)[:KNOWN_MOST])
+    asked = f" Did you mean {' or '.join(near)}?" if near else ""
+    return NotFound(
+        f"No tool named {shown(name[:64])} is available to you.{asked}",
+        code="TOOL_NOT_FOUND",
+        suggestions=[f"Call {near[0]}, or list the tools."] if near else (),
+        data={"near": near} if near else {},
+    )
 
 
 def tool_resolve(name: str, persona_id: int, version: str | None = None) -> ResolvedTool:
@@ -90,12 +108,27 @@ def tool_resolve(name: str, persona_id: int, version: str | None = None) -> Reso
         picked = version_pick(spec, callable_now) or version_pick(spec, states)
         row = rows.filter(tool__name=name, version=picked).first() if picked else None
         if row is None and _is_visible(name, persona_id):
-            raise NotFound(f"{name} has no version {spec}.", code="VERSION_NOT_FOUND")
+            raise _version_missing(name, spec, states)
     else:
         row = rows.filter(tool__name=name, tool__active_id=F("pk")).first()
     if row is None:
-        raise tool_missing(name)
+        raise tool_missing(name, persona_id)
     return _resolved(row, persona_id)
+
+
+def _version_missing(name: str, spec: str, states: Mapping[str, str]) -> NotFound:
+    """The error for a version that a tool has not, with those that can be called, the highest first."""
+    ready = [number for number, state in states.items() if state != VersionState.YANKED]
+    ready.sort(key=semver.Version.parse, reverse=True)
+    known = ", ".join(ready[:VERSIONS_SHOWN]) or "none"
+    left = len(ready) - VERSIONS_SHOWN
+    more = f" and {left} more (GET /api/v1/tools/{name}/versions)" if left > 0 else ""
+    return NotFound(
+        f"{name} has no version {spec[:64]}. Versions: {known}{more}.",
+        code="VERSION_NOT_FOUND",
+        suggestions=[f"Name one of {known}, or leave the version out to call the active one."],
+        data={"versions": ready[:VERSIONS_SHOWN]},
+    )
 
 
 def tool_resolve_version(version: ToolVersion, persona_id: int) -> ResolvedTool:

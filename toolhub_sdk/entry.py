@@ -8,8 +8,9 @@ Secrets come on the descriptor that TOOLHUB_SECRETS_FD names. The module is impo
 there, as that takes longest.
 
 The lines are `{"emit": …}`, `{"log": message, "level": …, "fields": …}` and at last one of `{"result": …}`,
-with `memory` where it was changed, `{"error": …}`, `{"cancelled": true}`, `{"failed": kind}`, with the reason
-in `loading` where the module could not be imported, `{"unfit": [sentence]}` and `{"exceeded": "memory"}`.
+with `memory` where it was changed, `{"error": …}`, `{"cancelled": true}`, `{"failed": kind, "message": …}`,
+with the reason in `loading` where the module could not be imported, `{"unfit": [sentence]}` and
+`{"exceeded": "memory"}`.
 They go to a descriptor that programs of the tool do not inherit; what the tool prints goes to standard error.
 """
 
@@ -29,7 +30,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from toolhub_sdk.context import CLIP, FixedClock, ToolContext
-from toolhub_sdk.errors import Cancelled, ToolError
+from toolhub_sdk.errors import Cancelled, ToolError, exception_text
 from toolhub_sdk.hooks import Hook, schema_make, shutdown_all
 from toolhub_sdk.loading import function_problems
 from toolhub_sdk.memory import Memory
@@ -123,7 +124,7 @@ def _load(module: str) -> tuple[ModuleType | None, dict[str, Any] | None]:
         return None, {"exceeded": "memory"}
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it was, the hub hears of its kind
         traceback.print_exc()
-        return None, {"failed": type(error).__name__, "loading": _reason(error)}
+        return None, {**_failed(error), "loading": _reason(error)}
 
 
 def _reason(error: BaseException) -> str:
@@ -160,7 +161,11 @@ def answer(
         return {"exceeded": "memory"}
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it was, the hub hears of its kind
         traceback.print_exc()
-        return {"failed": type(error).__name__}
+        return _failed(error)
+
+
+def _failed(error: BaseException) -> dict[str, Any]:
+    return {"failed": type(error).__name__, "message": _text(exception_text(error))}
 
 
 def _context(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+_TEXT_MOST = 2_000
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 
@@ -38,6 +39,14 @@ class ToolError(Exception):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
+
+
+def exception_text(error: BaseException) -> str:
+    """Return the text of an exception, at most 2,000 characters; empty where none can be had."""
+    try:
+        return str(error)[:_TEXT_MOST]
+    except Exception:  # noqa: BLE001 - a tool's own __str__ may do anything
+        return ""
 
 
 class Cancelled(Exception):

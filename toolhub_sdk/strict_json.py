@@ -162,7 +162,10 @@ def _integer(literal: str) -> int | float:
             return number if -SAFE_INTEGER <= number <= SAFE_INTEGER else float(number)
     if len(literal.removeprefix("-")) > 309:
         raise _out_of_range(literal)
-    message = f"The integer {_shown(literal)} is not exactly a double; send it as a string."
+    message = (
+        f"The integer {_shown(literal)} is too large to be carried exactly as a JSON number. If the schema "
+        f"takes a string, send it as one; else send an integer from -{SAFE_INTEGER} to {SAFE_INTEGER}."
+    )
     raise _RefusedError("NUMBER_NOT_EXACT", message, literal)
 
 
@@ -174,11 +177,13 @@ def _fraction(literal: str) -> float:
 
 
 def _constant(literal: str) -> NoReturn:
-    raise _RefusedError("NUMBER_NOT_FINITE", f"{literal} is not JSON; send null or a string.", literal)
+    raise _RefusedError(
+        "NUMBER_NOT_FINITE", f"{literal} is not JSON; send null, or leave the member out.", literal
+    )
 
 
 def _out_of_range(literal: str) -> _RefusedError:
-    message = f"The number {_shown(literal)} is beyond the range of a double; send it as a string."
+    message = f"The number {_shown(literal)} is beyond the range of a double; send a number nearer to 0."
     return _RefusedError("NUMBER_OUT_OF_RANGE", message, literal)
 
 

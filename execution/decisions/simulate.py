@@ -132,7 +132,7 @@ def own_simulate(
     except ToolHubError as error:
         return Simulated(persona.name, name, None, None, error)
     if found.refusal and found.refusal.code == "TOOL_NOT_FOUND":
-        return Simulated(persona.name, name, None, None, tool_missing(name))
+        return Simulated(persona.name, name, None, None, tool_missing(name.partition("@")[0], persona.pk))
     return found
 
 

@@ -14,18 +14,22 @@ from core.problems import as_toolhub_error
 from execution.mcp.door import Door
 from execution.mcp.refused import Refused
 from execution.models import Run, Status
+from execution.runs.next_call import next_call_of_body
 from execution.runs.preferences import key_read, manner_read
-from execution.runs.requests import request_read
+from execution.runs.requests import CallRequest, request_read
 from execution.runs.results import envelope
 from execution.runs.services import run_submit
 from execution.runs.states import FINAL
 from execution.runs.waiting import run_await
 from registry.collections.selectors import sight_of
 from registry.selectors import ResolvedTool, tool_missing, tool_resolve, tools_assigned
+from toolhub_sdk.checks.schema_parts import members_of
 
 # Members of `_meta`: what a call says beside its arguments, as in REST's body, and what came of it.
 CALL, RUN, ERROR = "io.toolhub/call", "io.toolhub/run", "io.toolhub/error"
 KEY = "idempotency_key"
+# What the protocol has in the params of tools/call.
+_PARAMS = frozenset({"name", "arguments", "_meta", "task", "inputResponses", "requestState"})
 
 
 # What is an answer of JSON-RPC, not a result: it is the client's to mend, or nobody's.
@@ -44,7 +48,7 @@ def tool_call(door: Door, version: str, params: Mapping[str, Any]) -> dict[str, 
     Raises Refused; ToolHubError for a tool that the caller does not see, or a record that cannot be written.
     """
     if "\0" in params["name"]:  # the record cannot hold it, as NulMiddleware says of addresses
-        raise tool_missing(params["name"])
+        raise tool_missing(params["name"].replace("\0", ""), door.principal.persona_id, door.collection)
     found = _mirrored(door, params) if version in MODERN_PROTOCOL_VERSIONS else None
     try:
         run = _submitted(door, params, found)
@@ -79,7 +83,7 @@ def _mirrored(door: Door, params: Mapping[str, Any]) -> ResolvedTool | None:
 def _submitted(door: Door, params: Mapping[str, Any], found: ResolvedTool | None) -> Run:
     name = params["name"]
     if door.collection and not _is_member(door, name):
-        raise tool_missing(name)
+        raise tool_missing(name.partition("@")[0], door.principal.persona_id, door.collection)
     more = (params.get("_meta") or {}).get(CALL, {})
     if not isinstance(more, dict) or "arguments" in more:
         raise InvalidRequest(f"_meta's {CALL} must be an object of what a call says beside its arguments.")
@@ -91,11 +95,47 @@ def _submitted(door: Door, params: Mapping[str, Any], found: ResolvedTool | None
         principal=door.principal,
         name=name,
         found=found,
-        request=request_read({**more, "arguments": params.get("arguments") or {}}),
+        request=_request(door, params, more),
         manner=manner,
         key=key_read(key),
     )
     return run if manner.detached else run_await(run, door.principal.persona_id, manner.wait_s)
+
+
+def _request(door: Door, params: Mapping[str, Any], more: Mapping[str, Any]) -> CallRequest:
+    """The call request; members beside `arguments` that the tool knows as arguments are refused."""
+    beside = {name: value for name, value in params.items() if name not in _PARAMS}
+    try:
+        if beside and not params.get("arguments") and _knows(door, params["name"], beside):
+            request_read({**more, **beside})
+        return request_read({**more, "arguments": params.get("arguments")})
+    except ToolHubError as error:
+        body = {**more, **beside, "arguments": params.get("arguments")}
+        next_call_of_body(error, params["name"], door.principal.persona_id, None, body)
+        raise
+
+
+def _knows(door: Door, name: str, beside: Mapping[str, Any]) -> bool:
+    try:
+        found = tool_resolve(name, door.principal.persona_id)
+    except ToolHubError:
+        return False
+    schema = found.version.definition["inputSchema"]
+    members = members_of(schema, schema)
+    return found.assigned_by is not None and any(each in members for each in beside)
+
+
+def params_unfit(door: Door, params: Mapping[str, Any]) -> ToolHubError | None:
+    """The error for a call whose `arguments` are no object, in the words of REST; None where they are one."""
+    name, arguments = params.get("name"), params.get("arguments")
+    if not isinstance(name, str) or isinstance(arguments, dict | None):
+        return None
+    try:
+        request_read({"arguments": arguments})
+    except ToolHubError as error:
+        next_call_of_body(error, name, door.principal.persona_id, None, {"arguments": arguments})
+        return error
+    return None
 
 
 def _is_member(door: Door, name: str) -> bool:

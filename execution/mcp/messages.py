@@ -30,6 +30,7 @@ from pydantic import ValidationError
 from core.errors import ToolHubError
 from core.parsers import parse_body
 from core.problems import as_toolhub_error
+from execution.mcp.calls import params_unfit, tool_call
 from execution.mcp.door import Door
 from execution.mcp.methods import METHODS
 from execution.mcp.refused import Refused
@@ -125,6 +126,10 @@ def _result(door: Door, version: str, message: Mapping[str, Any]) -> dict[str, A
     try:
         validate_client_request(name, version, params)
     except ValidationError as error:
+        unfit = params_unfit(door, params) if method is tool_call and isinstance(params, dict) else None
+        if unfit is not None:
+            data = unfit.as_error() | {"errors": unfit.errors}
+            raise Refused(INVALID_PARAMS, unfit.message, data) from error
         raise Refused(INVALID_PARAMS, f"params does not fit: {_words(error)}") from error
     try:
         return serialize_server_result(name, version, method(door, version, params or {}))

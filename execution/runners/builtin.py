@@ -19,16 +19,17 @@ from core.json.canonical import CanonicalError
 from execution.models import Status
 from execution.runners.apart import run_apart, run_here
 from execution.runners.call import Call
+from execution.runners.causes import failed_error
 from execution.runners.judging import (
     cancelled_error,
     checked,
     ended,
-    failed_error,
     remembered,
     tool_error,
 )
 from execution.runs.outcomes import Outcome, success
 from toolhub_sdk import Cancelled, FixedClock, Memory, ToolContext, ToolError
+from toolhub_sdk.errors import exception_text
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +119,7 @@ def _judge(call: Call, started_at: datetime, begun: float) -> Outcome:
         return stopped(Status.FAILED, error_object("INVALID_OUTPUT", f"The result is not JSON: {error}"))
     except (Exception, SystemExit) as error:  # a tool may not end the process that serves others
         log.exception("%s failed", call.tool)
-        return stopped(Status.FAILED, failed_error(call, type(error).__name__))
+        return stopped(Status.FAILED, failed_error(call, type(error).__name__, exception_text(error)))
     made = checked(call, done)
     return remembered(call, made, context.memory.changes) if call.memory else made
 

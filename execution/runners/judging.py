@@ -36,11 +36,6 @@ def timeout_error(call: Call) -> dict[str, Any]:
     return error_object("TIMEOUT", f"{call.tool} took longer than {call.timeout_ms} ms.")
 
 
-def failed_error(call: Call, kind: str) -> dict[str, Any]:
-    """The tool failed by a mistake in its code. Only the kind is told: messages hold secrets and paths."""
-    return error_object("EXECUTION_FAILED", f"{call.tool} failed with {kind}.")
-
-
 def unfit_error(problems: Sequence[Any]) -> dict[str, Any]:
     """The package does not have what its contract names; one sentence a problem."""
     told = [str(each)[:MESSAGE_MOST] for each in problems]

@@ -15,12 +15,12 @@ from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
 from execution.models import Status
 from execution.runners.bounds import limits_of
 from execution.runners.call import Call, unsaid
+from execution.runners.causes import failed_error
 from execution.runners.dynamic import dynamic_run, schema_given
 from execution.runners.judging import (
     cancelled_error,
     ended,
     error_read,
-    failed_error,
     given,
     remembered,
     tool_error,
@@ -195,4 +195,5 @@ def _judge(lines: _Lines, call: Call, done: Finished, started_at: datetime) -> O
         return stopped(
             Status.FAILED, error_object("RESOURCE_EXCEEDED", message, details={"resource": "memory"})
         )
-    return stopped(Status.FAILED, failed_error(call, str(said.get("failed", "no answer"))[:80]))
+    kind, text = str(said.get("failed", "no answer"))[:80], str(said.get("message", ""))
+    return stopped(Status.FAILED, failed_error(call, kind, text))

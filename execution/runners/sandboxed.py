@@ -17,6 +17,7 @@ from execution.models import Status
 from execution.runners.admission import admission_check
 from execution.runners.bounds import limits_of, minimum_level, network_of
 from execution.runners.call import Call, unsaid
+from execution.runners.causes import cause_text, hosts_refused
 from execution.runners.folders import mounts_of, variables_of
 from execution.runners.judging import cancelled_error, ended, timeout_error
 from execution.runners.printed import Printed
@@ -117,7 +118,7 @@ def held_outcome(
 ) -> Outcome:
     """The outcome of code that was held, with `held` and what came of it beside its result."""
     _log_keep(call, done.log)
-    outcome = _outcome(call, done, limits, started_at, judge)
+    outcome = hosts_refused(call, _outcome(call, done, limits, started_at, judge), done.reached)
     printed = printed or Printed(call)
     told = [(PRINTED, data) for data in printed.rest(done, outcome.status is Status.COMPLETED)]
     files, kept_back = _files_kept(call, done)
@@ -236,7 +237,10 @@ def exit_failed(call: Call, done: Finished, started_at: datetime) -> Outcome:
     """The program ended without an answer: of the signal that told it to stop, or by a mistake."""
     if done.asked:
         return ended(Status.CANCELLED, cancelled_error(), started_at=started_at, duration_ms=done.duration_ms)
-    message = f"{call.tool} ended with exit code {done.exit_code} and without a result."
+    log_text = str(unsaid(call, done.log.decode(errors="replace"))).strip()
+    said = cause_text(call, log_text.rpartition("\n")[2])
+    printed = f" It printed: {said}" if said else ""
+    message = f"{call.tool} ended with exit code {done.exit_code} and without a result.{printed}"
     made = failure("EXECUTION_FAILED", message, at=datetime.now(UTC))
     return dataclasses.replace(made, started_at=started_at)
 

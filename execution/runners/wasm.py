@@ -12,7 +12,8 @@ from execution.models import Status
 from execution.runners import command
 from execution.runners.bounds import limits_of
 from execution.runners.call import Call
-from execution.runners.judging import ended, failed_error, timeout_error
+from execution.runners.causes import failed_error
+from execution.runners.judging import ended, timeout_error
 from execution.runners.sandboxed import Program, run_sandboxed
 from execution.runs.outcomes import Outcome, success
 from registry.store import release_folder

@@ -24,6 +24,7 @@ from execution.runs.authentication import caller_kept, caller_read
 from execution.runs.brief import events_of
 from execution.runs.events import event_view
 from execution.runs.hotpath import Outdated, Proof
+from execution.runs.next_call import next_call_of_body
 from execution.runs.preferences import key_read, manner_read, wait_read
 from execution.runs.requests import CallRequest, request_read
 from execution.runs.results import envelope, run_view
@@ -72,7 +73,7 @@ class ToolExecute(PlainView):
             principal=principal,
             name=name,
             found=found,
-            request=_request(body),
+            request=_request_or_advice(body, name, principal, found),
             manner=manner,
             key=key_read(request.META.get("HTTP_IDEMPOTENCY_KEY")),
         )
@@ -92,6 +93,26 @@ def _known(body: Body, name: str, principal: PersonaPrincipal, found: ResolvedTo
         raise Outdated from error
     manner = manner_read("")
     return run_submit(principal=principal, name=name, found=found, request=asked, manner=manner, proof=proof)
+
+
+def _request_or_advice(
+    body: Body, name: str, principal: PersonaPrincipal, found: ResolvedTool | None
+) -> CallRequest:
+    """The call request. The error for a body that is none shows what to send instead."""
+    try:
+        return _request(body)
+    except ToolHubError as error:
+        if error.code != "TOO_LARGE":
+            next_call_of_body(error, name, principal.persona_id, found, _parsed(body))
+        raise
+
+
+def _parsed(body: Body) -> Any:
+    """The body's value; the bytes themselves where they are no JSON."""
+    try:
+        return parse_body(body())
+    except ToolHubError:
+        return body()
 
 
 def _request(body: Body) -> CallRequest:

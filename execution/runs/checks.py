@@ -4,6 +4,7 @@ The execute path, `validate` and the simulator all ask here.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from core.errors import ToolHubError
 from core.json.canonical import CanonicalError, canonical
 from execution.callbacks.accept import callback_check
 from execution.dynamic.keep import problems_by, schema_kept
+from execution.runs.next_call import next_call_add, next_call_of_name
 from execution.runs.requests import Bounds, CallRequest, bounds_of
 from execution.runs.sanitise import cleaned_words, sanitised
 from registry.config.selectors import settings_check
@@ -82,6 +84,9 @@ def call_check(
     except CanonicalError as error:
         raise ToolHubError(f"The request is not exact JSON: {error}", code="INVALID_REQUEST") from error
     except ToolHubError as error:
+        if error.code == "INVALID_ARGUMENTS" and not open_arguments:
+            rules = functools.partial(_rules_hold, found, principal, request)
+            next_call_add(error, found, request.arguments, context=request.context, fits=rules)
         refuse(found.name, error, {"errors": [e["pointer"] for e in error.errors]})
         raise
     return Checked(found, decision, bounds, encoded, request)
@@ -95,7 +100,9 @@ def call_allow(principal: PersonaPrincipal, found: ResolvedTool, request: CallRe
 def key_check(key: str | None) -> None:
     """Raises ToolHubError (422) for an Idempotency-Key that is empty or too long."""
     if key is not None and not 1 <= len(key) <= KEY_MAX:
-        raise ToolHubError(f"Idempotency-Key must have 1 to {KEY_MAX} characters.", code="INVALID_REQUEST")
+        message = f"Idempotency-Key: expected 1 to {KEY_MAX} characters; got {len(key)}."
+        errors = [{"pointer": "/Idempotency-Key", "message": message}]
+        raise ToolHubError(message, code="INVALID_REQUEST", errors=errors)
 
 
 def _resolve(principal: PersonaPrincipal, name: str, request: CallRequest, refuse: Refuse) -> ResolvedTool:
@@ -103,6 +110,9 @@ def _resolve(principal: PersonaPrincipal, name: str, request: CallRequest, refus
         return tool_resolve(name, principal.persona_id, request.version)
     except ToolHubError as error:
         refuse(name, error, {"reason": error.message})
+        meant = error.data.get("near", [name.partition("@")[0]])
+        if meant:
+            next_call_of_name(error, meant[0], principal.persona_id, request)
         raise
 
 
@@ -122,8 +132,10 @@ def _decide(
         return decision
     error: ToolHubError = denied(failed, decision)
     if found.assigned_by is None:  # whatever else is wrong, too: the caller hears of a missing tool only
-        error = tool_missing(found.name)
+        error = tool_missing(found.name, principal.persona_id)
     refuse(found.name, error, _explained(decision))
+    if error.code == "VERSION_YANKED":
+        next_call_of_name(error, found.name, principal.persona_id, request)
     raise error
 
 
@@ -185,7 +197,7 @@ def arguments_judged(
 def _unfit(version: ToolVersion, problems: Sequence[Mapping[str, str]]) -> ToolHubError:
     errors = [{"pointer": f"/arguments{p['pointer']}", "message": p["message"]} for p in problems]
     return ToolHubError(
-        f"The arguments do not fit {version.tool.name}: {problems[0]['message']}",
+        f"The arguments do not fit {version.tool.name}. {errors[0]['pointer']}: {errors[0]['message']}",
         code="INVALID_ARGUMENTS",
         errors=errors,
     )
@@ -205,6 +217,17 @@ def _values_check(found: ResolvedTool, principal: PersonaPrincipal, request: Cal
             )
     if rules := (*rules_of(version.definition), *found.rules):
         _rules_check(rules, principal, request)
+
+
+def _rules_hold(
+    found: ResolvedTool, principal: PersonaPrincipal, request: CallRequest, arguments: dict[str, Any]
+) -> bool:
+    """Whether other arguments for the same call keep the tool's rules."""
+    try:
+        _values_check(found, principal, dataclasses.replace(request, arguments=arguments))
+    except ToolHubError:
+        return False
+    return True
 
 
 def _rules_check(rules: Sequence[Rule], principal: PersonaPrincipal, request: CallRequest) -> None:

@@ -26,8 +26,9 @@ def manner_read(header: str) -> Manner:
 def key_read(header: str | None) -> str | None:
     """The Idempotency-Key; None when absent. Raises InvalidRequest for a kind that is the hub's own."""
     if header is not None and header.startswith(SCHEDULE_KEYS):
-        message = f"Keys that begin with {SCHEDULE_KEYS} are the hub's own."
-        raise InvalidRequest(message, suggestions=["Begin the key with something else."])
+        message = f"Idempotency-Key: keys that begin with {SCHEDULE_KEYS} are reserved for schedules."
+        errors = [{"pointer": "/Idempotency-Key", "message": message}]
+        raise InvalidRequest(message, errors=errors, suggestions=["Begin the key with something else."])
     return header
 
 

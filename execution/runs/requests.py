@@ -1,6 +1,6 @@
 """Reads the body of an execute call into a value."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -9,6 +9,8 @@ from core.errors import InvalidRequest, ToolHubError
 from registry.models import ToolVersion
 from registry.schemas import pointer
 from security.facts import Standing
+from toolhub_sdk.checks.mismatch import given_words, listed, unknown_words
+from toolhub_sdk.checks.near import did_you_mean, plain_name
 from toolhub_sdk.package import CONTRACT
 
 MEMBERS: dict[str, type] = {
@@ -24,6 +26,7 @@ MEMBERS: dict[str, type] = {
 CONTEXT_MEMBERS = ("session_id", "task_id", "loop_id", "agent_id", "user_id", "project")
 LIMITS = {"timeoutMs": "timeout_ms", "maxOutputBytes": "max_output_bytes"}
 ISOLATION_LEVELS = ("none", "basic", "strict", "paranoid")
+MEMBER_SHOWN = 80
 _WORDS: dict[type, str] = {dict: "an object", str: "a string"}
 
 
@@ -76,15 +79,20 @@ class CallRequest:
 
 
 def request_read(body: Any) -> CallRequest:
-    """The call request in a parsed body. Raises InvalidRequest with a pointer to each fault."""
+    """Return the call request in a parsed body; a member that is null counts as left out.
+
+    Raises InvalidRequest and UNKNOWN_MEMBER with a pointer to each fault.
+    """
     if not isinstance(body, dict):
-        raise InvalidRequest("The body must be an object with `arguments`.")
-    unknown = [pointer([name]) for name in body if name not in MEMBERS]
+        message = f'Expected an object such as {{"arguments": {{…}}}}; got {given_words(body)}.'
+        raise InvalidRequest(message, errors=[{"pointer": "", "message": message}])
+    unknown = [name for name in body if name not in MEMBERS]
     if unknown:
-        errors = [{"pointer": at, "message": f"Unknown. Known: {', '.join(MEMBERS)}."} for at in unknown]
-        raise ToolHubError("The request has unknown members.", code="UNKNOWN_MEMBER", errors=errors)
+        raise _unknown_members(unknown)
+    if None in body.values():
+        body = {name: value for name, value in body.items() if value is not None}
     errors = [
-        {"pointer": f"/{name}", "message": f"This must be {_WORDS[MEMBERS[name]]}."}
+        {"pointer": f"/{name}", "message": f"Expected {_WORDS[MEMBERS[name]]}; got {given_words(value)}."}
         for name, value in body.items()
         if not isinstance(value, MEMBERS[name])
     ]
@@ -92,10 +100,32 @@ def request_read(body: Any) -> CallRequest:
         errors = [*_context_errors(body.get("context", {})), *_limit_errors(body.get("limits", {}))]
     level = body.get("isolation_level")
     if not errors and level is not None and level not in ISOLATION_LEVELS:
-        errors = [{"pointer": "/isolation_level", "message": f"One of {', '.join(ISOLATION_LEVELS)}."}]
+        expected = f"Expected one of {listed(ISOLATION_LEVELS, 4)}; got {given_words(level)}."
+        near = did_you_mean(level, ISOLATION_LEVELS)
+        errors = [{"pointer": "/isolation_level", "message": f"{expected}{near}"}]
     if errors:
-        raise InvalidRequest("The request does not fit.", errors=errors)
+        message = f"The request does not fit. {errors[0]['pointer']}: {errors[0]['message']}"
+        raise InvalidRequest(message, errors=errors)
     return CallRequest(**{"arguments": {}, **body})
+
+
+def _unknown_members(names: Sequence[str]) -> ToolHubError:
+    errors = [{"pointer": pointer([name[:MEMBER_SHOWN]]), "message": _unknown(name)} for name in names[:20]]
+    return ToolHubError(
+        f"The request has unknown members. {errors[0]['pointer']}: {errors[0]['message']}",
+        code="UNKNOWN_MEMBER",
+        suggestions=['Put the tool\'s arguments under "arguments": {"arguments": {…}}.'],
+        errors=errors,
+    )
+
+
+def _unknown(name: str) -> str:
+    if plain_name(name) == "idempotencykey":
+        return (
+            "Unknown member. Send the key as the header Idempotency-Key; over MCP as idempotency_key in "
+            "_meta's io.toolhub/call."
+        )
+    return f"{unknown_words(name, list(MEMBERS))} The tool's arguments belong under arguments."
 
 
 def _context_errors(context: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -105,13 +135,13 @@ def _context_errors(context: Mapping[str, Any]) -> list[dict[str, str]]:
             errors.append(
                 {
                     "pointer": pointer(["context", name]),
-                    "message": f"Unknown. Known: {', '.join(CONTEXT_MEMBERS)}.",
+                    "message": unknown_words(name, CONTEXT_MEMBERS),
                 }
             )
         elif name != "project" and not (
             isinstance(value, str) and 1 <= len(value) <= 128 and "\0" not in value
         ):
-            message = "This must be a string of 1 to 128 characters, without NUL."
+            message = f"Expected a string of 1 to 128 characters without NUL; got {given_words(value)}."
             errors.append({"pointer": f"/context/{name}", "message": message})
     return errors
 
@@ -121,9 +151,10 @@ def _limit_errors(limits: Mapping[str, Any]) -> list[dict[str, str]]:
     for name, value in limits.items():
         if name not in LIMITS:
             at = pointer(["limits", name])
-            errors.append({"pointer": at, "message": f"Unknown. Known: {', '.join(LIMITS)}."})
+            errors.append({"pointer": at, "message": unknown_words(name, list(LIMITS))})
         elif not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            errors.append({"pointer": f"/limits/{name}", "message": "This must be a whole number above 0."})
+            message = f"Expected a whole number above 0; got {given_words(value)}."
+            errors.append({"pointer": f"/limits/{name}", "message": message})
     return errors
 
 

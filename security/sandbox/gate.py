@@ -20,6 +20,8 @@ from core.http.names import addresses_open
 from security.sandbox.gate_wire import Asked, WireError, asked_read, pump
 
 STEP_S = 10.0
+# Why a host is refused that the tool's contract does not name.
+NOT_IN_CONTRACT = "not in network.allow"
 # So often one that waits for a place looks whether all is over, in s.
 WAIT_S = 0.5
 CONNECTIONS_MOST = 32
@@ -133,7 +135,7 @@ class Gate:
         """A connection to an address that was checked. Raises WireError with what the tool is told."""
         where = f"{asked.host}:{asked.port}"
         if not any(host_matches(entry, asked.host, asked.port) for entry in self._allow):
-            self._note(asked, allowed=False, why="not in network.allow")
+            self._note(asked, allowed=False, why=NOT_IN_CONTRACT)
             raise WireError(403, f"{where} is not in network.allow of the tool's contract.")
         try:
             addresses = addresses_open(asked.host, asked.port, allowed_now(), seconds=STEP_S)

@@ -4,6 +4,7 @@ Saying whether a value fits takes next to no time. Saying what does not fit make
 was tried, at each place, all at once: what would take long is not explained in full.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,15 +22,19 @@ TRIED_MAX = 20
 
 
 class Validator:
-    """A compiled schema; `looks` is how often it may look at one part of a value (see expense.py)."""
+    """A compiled schema and its source; it may look `looks` times at one part of a value (expense.py)."""
 
-    __slots__ = ("_iter_errors", "_looks", "is_valid")
+    __slots__ = ("_iter_errors", "_looks", "is_valid", "schema")
 
     is_valid: Callable[[Any], bool]
 
     def __init__(
-        self, made: jsonschema_rs.Draft202012Validator | jsonschema_rs.Draft7Validator, looks: int
+        self,
+        schema: Mapping[str, Any],
+        made: jsonschema_rs.Draft202012Validator | jsonschema_rs.Draft7Validator,
+        looks: int,
     ) -> None:
+        self.schema = schema
         self.is_valid = made.is_valid
         self._iter_errors = made.iter_errors
         self._looks = looks
@@ -63,14 +68,33 @@ def _parts(value: Any, most: int) -> int:
     return count
 
 
+# By the address that `$schema` names, without scheme and empty fragment.
+DIALECTS: Mapping[str, Any] = {
+    "json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012Validator,
+    "json-schema.org/draft-07/schema": jsonschema_rs.Draft7Validator,
+}
+ADDRESSES = ("https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#")
+
+
+def dialect_of(schema: Mapping[str, Any]) -> str:
+    """Return the key in DIALECTS of the dialect that a schema names, 2020-12 where it names none.
+
+    Raises ValueError for a dialect by whose rules the hub cannot judge.
+    """
+    named = schema.get("$schema", ADDRESSES[0])
+    bare = re.sub(r"^https?://", "", named).removesuffix("#") if isinstance(named, str) else ""
+    if bare not in DIALECTS:
+        raise ValueError(f"The dialect {str(named)[:100]!r} is unknown.")
+    return bare
+
+
 def compiled(schema: Mapping[str, Any], looks: int | None = None) -> Validator:
-    """The validator of a schema by the `$schema` it names, else 2020-12. Nothing is ever fetched.
+    """The validator of a schema by the `$schema` it names (2020-12 or draft-07). Nothing is ever fetched.
 
     Raises one of Refusal.
     """
-    draft7 = "draft-07" in str(schema.get("$schema", ""))
-    kind = jsonschema_rs.Draft7Validator if draft7 else jsonschema_rs.Draft202012Validator
+    kind = DIALECTS[dialect_of(schema)]
     made = kind(
         dict(schema), validate_formats=True, pattern_options=jsonschema_rs.RegexOptions(), offline=True
     )
-    return Validator(made, looks_of(Graph(schema)) if looks is None else looks)
+    return Validator(schema, made, looks_of(Graph(schema)) if looks is None else looks)

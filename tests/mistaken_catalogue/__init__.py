@@ -1,0 +1,1 @@
+"""A catalogue whose tools take arguments of every kind, for calls that get them wrong."""
