@@ -1,7 +1,7 @@
 """Pages of the ledger."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import orjson
 from django.db.models import QuerySet
@@ -66,10 +66,17 @@ class EventsList(ListView[Event]):
     heading, noun, search = "Audit", "event", "Who or what, newest 20,000"
     filters = ("q", "kind", "actor_kind", "since")
     linked = ("persona", "actor_id", "subject_kind", "subject_id")
+    choices: ClassVar = {"actor_kind": ACTOR_KINDS}
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Event]:
         """Narrowed by all of them."""
         return events_list(params, self.request.user).defer("canonical")
+
+    def unfit(self, name: str, value: str, known: Sequence[str]) -> str:
+        """Return why a parameter is ignored; links name kinds that are not among those to choose from."""
+        if name == "kind" and value not in KINDS and not Event.objects.filter(kind=value[:64]).exists():
+            return f'The filter kind "{value[:64]}" was ignored: no event has it.'
+        return super().unfit(name, value, known)
 
     def more(self, page: Page[Event]) -> dict[str, Any]:
         """The kinds, actors and times to choose from, and names of what the events are about."""

@@ -67,6 +67,9 @@ def _executed(expression: str, values: Mapping[str, Any]) -> Any:
     _values_check(values)
     try:
         return expression_compiled(expression).execute(dict(values))
+    except KeyError as error:
+        name = str(error.args[0])[:80] if error.args else ""
+        raise ConditionFailed(f'it names "{name}", which is missing here') from error
     except Exception as error:
         raise ConditionFailed(f"it failed with {type(error).__name__}") from error
 

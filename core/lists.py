@@ -1,6 +1,6 @@
 """Pages that list rows: search, filters, keyset paging and empty states, all in one place."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
@@ -8,10 +8,14 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from core.keyset import Row
-from core.pages import ConsoleView, Page, page_read
+from core.pages import ConsoleView, Page, cursor_fits, page_read
 
 # Of lists in the order of time: how many hours back a filter `since` goes, and its words.
 HOURS = (("1", "last hour"), ("24", "last 24 hours"), ("168", "last 7 days"))
+
+
+HOURS_DIGITS = 4
+SHOWN, NOTICES_MOST = 60, 10
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class ListView(ConsoleView, Generic[Row]):
     # The parameters that narrow the list: those with a field, and those that only links set.
     filters: ClassVar[tuple[str, ...]] = ("q",)
     linked: ClassVar[tuple[str, ...]] = ()
+    # Of filters with a choice: the values that they take.
+    choices: ClassVar[Mapping[str, Collection[str]]] = {}
     # A unique column that orders the rows, and the words of the two ways through them.
     key = "pk"
     descending = True
@@ -75,7 +81,8 @@ class ListView(ConsoleView, Generic[Row]):
         return {}
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """The page of rows that the address asks for."""
+        """Return the page of rows that the address asks for, and what of it was ignored."""
+        ignored = self._ignored()
         sorting = self._sorting(request.GET.get("sort", ""))
         page = page_read(self.rows(request.GET), request.GET, key=sorting.key, descending=sorting.descending)
         turned = sorting.key == self.key and sorting.descending != self.descending
@@ -92,12 +99,50 @@ class ListView(ConsoleView, Generic[Row]):
                 "ways": self.ways[::-1] if turned else self.ways,
                 "sorting": sorting,
                 "live": self.live,
+                "ignored": ignored,
                 "filters": given,
                 "filtered": any(given.values()),
                 "linked": [self._narrowed(name, given[name]) for name in self.linked if given[name]],
                 **self.more(page),
             }
         )
+
+    def _ignored(self) -> list[str]:
+        """Take out of the query what the list does not know, or cannot use; return a notice for each."""
+        kept: Any = self.request.GET.copy()
+        notices = []
+        known = (*self.filters, *self.linked)
+        for name in list(kept):
+            value = str(kept[name])
+            message = self.unfit(name, value, known) if value else ""
+            if message:
+                del kept[name]
+                notices.append(message)
+        if notices:
+            self.request.GET = kept
+        return notices[:NOTICES_MOST]
+
+    def unfit(self, name: str, value: str, known: Sequence[str]) -> str:
+        """Return why a parameter is ignored; empty for one that is used."""
+        shown_name, shown_value = name[:SHOWN], value[:SHOWN]
+        if name in ("after", "before"):
+            fits = cursor_fits(self.rows({}), self._sorting(self.request.GET.get("sort", "")).key, value)
+            return "" if fits else f'The page "{shown_value}" was ignored: it is none of this list.'
+        if name == "sort":
+            columns = ", ".join(self.sorts) or "none"
+            fits = value.removeprefix("-") in self.sorts
+            return "" if fits else f'The order "{shown_value}" was ignored. Columns: {columns}.'
+        if name not in known:
+            return f'The filter "{shown_name}" was ignored: it is unknown. Filters: {", ".join(known)}.'
+        if name == "since":
+            fits = value.isascii() and value.isdigit() and len(value) <= HOURS_DIGITS
+            return (
+                "" if fits else f'The filter since "{shown_value}" was ignored: expected a number of hours.'
+            )
+        values = self.choices.get(name)
+        if values is None or value in values:
+            return ""
+        return f'The filter {name} "{shown_value}" was ignored. Expected one of {", ".join(values)}.'
 
     def _sorting(self, given: str) -> Sorting:
         """What `?sort=name` or `?sort=-name` means; the list's own order where it means nothing."""

@@ -69,6 +69,11 @@ def _cursor(rows: QuerySet[Row], key: str, given: str | None) -> Any:
     return None
 
 
+def cursor_fits(rows: QuerySet[Any], key: str, given: str) -> bool:
+    """Return whether a text is a key of the rows, so that a page can begin there."""
+    return _cursor(rows, key, given) is not None
+
+
 class ConsoleRequest(HttpRequest):
     """A request as the middleware leaves it."""
 

@@ -7,6 +7,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.views import APIView
 
 from core.problems import drf_exception_handler
+from core.query import query_check
 
 
 class PlainView(APIView):
@@ -24,6 +25,8 @@ class PlainView(APIView):
         if request.method != "POST":
             return super().dispatch(request, *args, **kwargs)
         try:
+            if request.META.get("QUERY_STRING"):
+                query_check(self, "post", request.GET)
             response = self.post(request, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - each leaves as a problem, as with DRF
             response = drf_exception_handler(error, {"view": self})

@@ -10,7 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from core.keyset import key_check
+from core.errors import NotFound
+from core.keyset import cursor_make, cursor_read
 from core.openapi import PROBLEMS
 from registry.collections.selectors import sight_of
 from registry.contracts import CATEGORIES
@@ -24,6 +25,7 @@ from security.principals import PersonaPrincipal, caller
 from toolhub_sdk.visible_text import text_seen
 
 PAGE = 100
+CURSOR = "tools"
 TOOL: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -106,24 +108,22 @@ def tool_view(version: ToolVersion) -> dict[str, Any]:
 def _active(tool: Tool) -> ToolVersion:
     version = tool.active
     if version is None:  # the selector leaves such tools out
-        raise tool_missing(tool.name)
+        raise NotFound(f"{tool.name} has no active version.", code="TOOL_NOT_FOUND")
     version.tool = tool
     return version
 
 
 @dataclass(frozen=True)
 class ToolPage:
-    """At most 100 tools by name; `next` is the name after which the next page begins, `reason` says why the
-    list is empty.
-    """
+    """At most 100 tools by name; `next` is the next page's cursor, `reason` says why the list is empty."""
 
     versions: tuple[ToolVersion, ...]
     next: str | None = None
     reason: str | None = None
 
 
-def tools_page(principal: PersonaPrincipal, wanted: ToolFilter, after: str = "") -> ToolPage:
-    """A page of the tools that a persona sees and the filter admits, after the name `after`.
+def tools_page(principal: PersonaPrincipal, wanted: ToolFilter, after: str | None = None) -> ToolPage:
+    """A page of the tools that a persona sees and the filter admits, behind the cursor `after`.
 
     Raises InvalidRequest.
     """
@@ -131,19 +131,21 @@ def tools_page(principal: PersonaPrincipal, wanted: ToolFilter, after: str = "")
         # What may not be called is not offered: a list that a model takes for granted costs it a turn.
         reason = f"The persona {principal.persona} is switched off. An operator or an admin can switch it on."
         return ToolPage((), reason=reason)
-    rows = tools_assigned(principal.persona_id).filter(name__gt=key_check(after))
+    rows = tools_assigned(principal.persona_id)
+    if after is not None:
+        rows = rows.filter(name__gt=cursor_read(CURSOR, after))
     if wanted.collection:
         named = sight_of(principal.persona_id).collections.filter(name=wanted.collection)
         rows = rows.filter(memberships__collection__in=named)
     tools = list(itertools.islice(tools_filtered(rows, wanted), PAGE + 1))
     return ToolPage(
         tuple(_active(tool) for tool in tools[:PAGE]),
-        next=tools[PAGE - 1].name if len(tools) > PAGE else None,
+        next=cursor_make(CURSOR, tools[PAGE - 1].name) if len(tools) > PAGE else None,
         reason=None if tools or after else _reason(principal, wanted),
     )
 
 
-def tools_view(principal: PersonaPrincipal, wanted: ToolFilter, after: str = "") -> dict[str, Any]:
+def tools_view(principal: PersonaPrincipal, wanted: ToolFilter, after: str | None = None) -> dict[str, Any]:
     """The page as `{tools, next, reason}`. Raises InvalidRequest."""
     page = tools_page(principal, wanted, after)
     return {"tools": [tool_view(row) for row in page.versions], "next": page.next, "reason": page.reason}
@@ -191,7 +193,7 @@ class ToolList(APIView):
     )
     def get(self, request: Request) -> Response | HttpResponse:
         wanted_format = format_read(request.query_params)
-        wanted, after = filter_query(request.query_params), request.query_params.get("after", "")
+        wanted, after = filter_query(request.query_params), request.query_params.get("after") or None
         if wanted_format is None:
             return Response(tools_view(caller(request), wanted, after))
         page = tools_page(caller(request), wanted, after)
@@ -221,10 +223,11 @@ class ToolDetail(APIView):
         },
     )
     def get(self, request: Request, name: str) -> Response:
-        found = tool_resolve(name, caller(request).persona_id)
+        persona_id = caller(request).persona_id
+        found = tool_resolve(name, persona_id)
         if found.assigned_by is None:
-            raise tool_missing(found.name)
-        policy = policy_told(found.policy, caller(request).persona_id)
+            raise tool_missing(found.name, persona_id)
+        policy = policy_told(found.policy, persona_id)
         decision = call_decide(caller(request), replace(found, policy=policy))
         contract = {name: value for name, value in found.version.declared.items() if name != "function"}
         view = {**tool_view(found.version), "contract": contract}

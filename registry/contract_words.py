@@ -6,6 +6,7 @@ from typing import Any
 
 from registry.models import ToolVersion
 from registry.retry_policies import policy_words
+from security.sharing.groups import group_exists
 
 _SIZES = {"memoryBytes": "memory", "diskBytes": "disk"}
 _ISOLATION = {
@@ -137,5 +138,7 @@ def _recovery(declared: Mapping[str, Any]) -> str:
         "manual": "a person decides",
     }[declared["type"]]
     if escalation := declared.get("escalation"):
-        words += f", and after {escalation['after']} the group {escalation['to']} hears of it"
+        to = escalation["to"]
+        known = "" if group_exists(to) else ", which does not exist here: nobody is notified"
+        words += f", and after {escalation['after']} the group {to} is notified{known}"
     return f"after {most} attempt{'s' if most > 1 else ''}: {words}" if most else words

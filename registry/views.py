@@ -1,7 +1,7 @@
 """Pages of tools."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -31,6 +31,7 @@ class ToolsList(ListView[Tool]):
     template = "registry/tools_list.html"
     heading, noun, search = "Tools", "tool", "Name of a tool or package"
     filters, linked = ("q", "category"), ("package",)
+    choices: ClassVar = {"category": CATEGORIES}
     key, descending, ways = "name", False, ("Back", "More")
     sorts = {"name": "name"}
 

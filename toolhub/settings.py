@@ -377,7 +377,7 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["security.authentication.TokenAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["security.authentication.IsActive"],
+    "DEFAULT_PERMISSION_CLASSES": ["security.authentication.IsActive", "core.query.KnownQuery"],
     "DEFAULT_PARSER_CLASSES": ["core.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["core.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

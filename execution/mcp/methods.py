@@ -60,7 +60,7 @@ def discover(door: Door, version: str, params: Params) -> dict[str, Any]:
 
 def tools_list(door: Door, version: str, params: Params) -> dict[str, Any]:
     """A page of the caller's tools by name. What has no form in MCP is left out, with a warning."""
-    page = tools_page(door.principal, ToolFilter(collection=door.collection), params.get("cursor") or "")
+    page = tools_page(door.principal, ToolFilter(collection=door.collection), params.get("cursor"))
     found = tools_converted("mcp", page.versions)
     meta = {WARNINGS: found["warnings"]} if found["warnings"] else {}
     if page.reason:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -57,6 +57,7 @@ class RunsList(ListView[Run]):
     heading, noun, search = "Runs", "run", "Id, tool or persona"
     filters = ("q", "tool", "persona", "status", "since")
     linked = ("session",)
+    choices: ClassVar = {"status": (*STATUS_GROUPS, *(one.value for one in Status))}
     live = True
     sorts = {"made": "pk"}
 

@@ -1,7 +1,7 @@
 """Pages of schedules."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -30,6 +30,7 @@ class SchedulesList(ListView[Schedule]):
     template = "execution/schedules_list.html"
     heading, noun, search = "Schedules", "schedule", "Name, tool or persona"
     linked = ("state",)
+    choices: ClassVar = {"state": ("refused",)}
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Schedule]:
         """Narrowed by `q` and `state`."""

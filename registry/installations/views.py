@@ -1,7 +1,7 @@
 """Pages of installations: give a source, watch the steps, review, publish."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import messages
@@ -36,6 +36,7 @@ class InstallationsList(ListView[Installation]):
     template = "registry/installations_list.html"
     heading, noun, search = "Installations", "installation", "Package or source"
     filters, linked, above = ("q", "status"), ("package", "since"), ("packages", "Packages")
+    choices: ClassVar = {"status": ("open", *Status.values)}
     live = True
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Installation]:

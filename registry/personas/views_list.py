@@ -1,6 +1,7 @@
 """Pages: every persona, and a new one."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -25,6 +26,7 @@ class PersonasList(ListView[Persona]):
     key, descending, ways = "name", False, ("Back", "More")
     sorts = {"name": "name"}
     linked = ("tokens",)
+    choices: ClassVar = {"tokens": ("ending",)}
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Persona]:
         """Narrowed by `q`."""

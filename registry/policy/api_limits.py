@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import HttpResponse
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -41,7 +41,13 @@ _LIST: dict[str, Any] = {
     "operation_id": "limits_list",
     "summary": "List quotas and rate limits",
     "description": MANAGES,
-    "parameters": [AFTER],
+    "parameters": [
+        OpenApiParameter("persona", str, description="Its name."),
+        OpenApiParameter("tier", str, description="Its name."),
+        OpenApiParameter("tool", str, description="Its name."),
+        OpenApiParameter("q", str, description="A part of one of these names."),
+        AFTER,
+    ],
     "responses": {200: OpenApiResponse(page_of("limits", LIMIT)), **READ_ERRORS},
 }
 _CREATE: dict[str, Any] = {

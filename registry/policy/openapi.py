@@ -125,6 +125,7 @@ LIST: dict[str, Any] = {
         OpenApiParameter("kind", str, enum=["restriction", "pause"]),
         OpenApiParameter("persona", str, description="Its name."),
         OpenApiParameter("tool", str, description="Its name."),
+        OpenApiParameter("q", str, description="A part of one of these names, or of the reason."),
         AFTER,
     ],
     "responses": {200: OpenApiResponse(page_of("restrictions", RESTRICTION)), **READ_ERRORS},

@@ -1,7 +1,7 @@
 """Pages: restrictions and pauses."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -32,6 +32,7 @@ class PolicyList(ListView[Restriction]):
     template = "registry/policy_list.html"
     heading, noun, search = "Policy", "rule", "Persona, tool, capability or reason"
     filters, linked = ("q", "kind"), ("persona", "tool")
+    choices: ClassVar = {"kind": ("restriction", "pause")}
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Restriction]:
         """Narrowed by all of them."""

@@ -1,7 +1,7 @@
 """Pages: the catalogue of capabilities."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -31,6 +31,7 @@ class CapabilitiesList(ListView[Capability]):
     heading, noun, search = "Capabilities", "capability", "Part of a name or description"
     nouns = "capabilities"
     filters = ("q", "risk")
+    choices: ClassVar = {"risk": RISKS}
     key, descending, ways = "name", False, ("Back", "More")
 
     def rows(self, params: Mapping[str, str]) -> QuerySet[Capability]:

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.keyset import page_after
+from core.query import TRUE
 from registry.bodies import body_check
 from registry.models import Package, Release
 from registry.releases import openapi
@@ -114,7 +115,7 @@ class PackageDetail(APIView):
 
     @extend_schema(**openapi.UNINSTALL)
     def delete(self, request: Request, name: str) -> Response:
-        force = request.query_params.get("force", "false").lower() in {"true", "1", "yes"}
+        force = request.query_params.get("force", "").lower() in TRUE
         package_uninstall(by=caller(request), package=_package(request, name), force=force)
         return Response(status=204)
 

@@ -1,7 +1,7 @@
 """Pages of packages and their releases."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -50,6 +50,7 @@ class PackagesList(ListView[Package]):
     template = "registry/packages_list.html"
     heading, noun, search = "Packages", "package", "Name or description"
     filters = ("q", "state")
+    choices: ClassVar = {"state": ("removed",)}
     key, descending, ways = "name", False, ("Back", "More")
     sorts = {"name": "name"}
 

@@ -14,6 +14,7 @@ from registry.models import Tool
 from security.acting import By, acting, person_behind
 from security.loosening import safeguard_change, safeguarded
 from toolhub_sdk.checks.expressions import RULE
+from toolhub_sdk.checks.rule_names import unknown_argument
 
 # What a rule may name.
 NAMES = (*RULE, "tier")
@@ -25,10 +26,12 @@ def rule_add(*, by: By, tool: Tool, expression: str, message: str, pointer: str 
     """Adds a rule that holds from the tool's next call on, in every process; returns it as it is kept.
 
     `{id, expression, message, pointer, by, at}`: `message` is what a caller reads when the expression is not
-    true, `pointer` the argument that it is about. Raises Denied, InvalidRequest.
+    true, `pointer` the argument that it is about. Raises Denied; InvalidRequest also for arguments that the
+    tool's version in use does not take.
     """
     actor = acting(by, "registry.change_tool", on=[tool])
     rule = rule_check(expression, message, pointer)
+    _arguments_check(tool, rule)
     with transaction.atomic():
         row = Tool.objects.select_for_update(of=("self",)).get(pk=tool.pk)
         if len(row.rules) >= RULES_MAX:
@@ -91,6 +94,17 @@ def rule_check(expression: str, message: str, pointer: str = "") -> dict[str, st
     if pointer and (not pointer_is(pointer) or len(pointer) > POINTER_MAX):
         raise _wrong("pointer", f"Name an argument by a JSON Pointer such as /amount ({POINTER}).")
     return {"expression": expression, "message": message, "pointer": pointer}
+
+
+def _arguments_check(tool: Tool, rule: Mapping[str, str]) -> None:
+    """Raises InvalidRequest for a rule that names an argument which no call of the tool has."""
+    version = tool.active
+    if version is None or version.is_dynamic:
+        return
+    schema = version.definition.get("inputSchema", {})
+    for field, part in (("expression", {**rule, "pointer": ""}), ("pointer", {**rule, "expression": ""})):
+        if unknown := unknown_argument(part, schema):
+            raise _wrong(field, unknown)
 
 
 def _wrong(field: str, message: str) -> InvalidRequest:

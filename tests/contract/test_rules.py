@@ -52,7 +52,10 @@ def test_rules_see_the_context(fx_contract: None, call: Call) -> None:
 
 def test_a_rule_that_cannot_be_judged_does_not_hold(fx_contract: None, call: Call) -> None:
     body = call("fx_spend", body={"arguments": {"amount": 950}, "context": {"session_id": "s"}}).json()
-    assert body["detail"] == "Name who approved it. (This rule could not be judged: it failed with KeyError.)"
+    assert (
+        body["detail"]
+        == 'Name who approved it. (This rule could not be judged: it names "approved_by", which is missing here.)'
+    )
 
 
 @pytest.mark.sandbox

@@ -4,10 +4,12 @@ import copy
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 
 from core.actors import SYSTEM
+from registry.contract_words import _recovery
 from registry.lint import warnings_of
-from registry.lint.installed import release_warnings
+from registry.lint.installed import _escalations, release_warnings
 from registry.lint.providers import fits_of
 from registry.models import Package
 from registry.releases.publish import release_publish
@@ -203,3 +205,19 @@ def test_a_package_is_compared_with_the_others_here() -> None:
     codes = [(w.code, w.pointer) for w in release_warnings(manifest("page-stroe", "page_wirte"), {})]
     assert codes == [("NEAR_NAME", "/name"), ("NEAR_NAME", "/tools/0/name")]
     assert release_warnings(manifest("page-store", "page_wirte"), {}) == []
+
+
+@pytest.mark.django_db
+def test_an_escalation_to_a_group_that_is_not_here_is_a_warning() -> None:
+    recovery = {"type": "manual", "escalation": {"after": "10m", "to": "duty"}}
+    manifest = {"name": "pages", "tools": [{**GOOD, "_meta": {CONTRACT: {"recovery": recovery}}}]}
+    pointer = "/tools/0/_meta/io.toolhub~1contract/recovery/escalation/to"
+
+    def missing() -> list[str]:
+        return [one.pointer for one in _escalations(manifest)]
+
+    assert missing() == [pointer]
+    assert "does not exist here" in _recovery(recovery)
+    Group.objects.create(name="duty")
+    assert missing() == []
+    assert _recovery(recovery).endswith("after 10m the group duty is notified")

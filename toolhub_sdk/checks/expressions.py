@@ -8,6 +8,7 @@ from typing import Any
 from toolhub_sdk.checks.cel import ExpressionError, expression_check, expression_names
 from toolhub_sdk.checks.graph import Path
 from toolhub_sdk.checks.problem import Problem, pointer
+from toolhub_sdk.checks.rule_names import unknown_argument
 from toolhub_sdk.package import CONTRACT
 
 _PYTHON = re.compile(r"\b(and|or|not|is|None|True|False)\b")
@@ -31,14 +32,14 @@ def expression_problems(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with the expressions of a manifest whose form is right, with a pointer to each."""
     for index, definition in enumerate(manifest["tools"]):
         at = ("tools", index, "_meta", CONTRACT)
-        arguments = definition["inputSchema"].get("properties", {})
+        schema = definition["inputSchema"]
         for expression in expressions_of(definition.get("_meta", {}).get(CONTRACT, {})):
-            problem = _problem(expression, pointer([*at, *expression.path]), arguments)
+            problem = _problem(expression, pointer([*at, *expression.path]), schema)
             if problem:
                 yield problem
 
 
-def _problem(expression: Expression, place: str, arguments: Mapping[str, Any]) -> Problem | None:
+def _problem(expression: Expression, place: str, schema: Mapping[str, Any]) -> Problem | None:
     try:
         expression_check(expression.text)
     except ExpressionError as error:
@@ -48,9 +49,12 @@ def _problem(expression: Expression, place: str, arguments: Mapping[str, Any]) -
         return Problem(place, str(error), remedy)
     known = ", ".join(expression.names)
     for name in sorted(expression_names(expression.text) - set(expression.names)):
-        own = name in arguments and "arguments" in expression.names
+        own = name in schema.get("properties", {}) and "arguments" in expression.names
         remedy = f"Write arguments.{name}." if own else f"Use {known}."
         return Problem(place, f"The expression names {name[:80]!r}, which is not there.", remedy)
+    unknown = unknown_argument({"expression": expression.text}, schema)
+    if unknown and "arguments" in expression.names:
+        return Problem(place, unknown, "Name an argument of the tool, or add it to inputSchema.")
     return None
 
 

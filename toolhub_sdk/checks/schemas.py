@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolhub_sdk.checks.engine import Refusal, Validator, compiled
+from toolhub_sdk.checks.engine import ADDRESSES, Refusal, Validator, compiled, dialect_of
 from toolhub_sdk.checks.expense import TooExpensiveError, looks_of
 from toolhub_sdk.checks.graph import BadReferenceError, Graph, Path
 from toolhub_sdk.checks.problem import Problem, pointer
@@ -41,6 +41,8 @@ def schema_compile(schema: Mapping[str, Any], at: str = "") -> Validator | list[
     A schema is within the budgets (128 KiB, 40 levels, patterns of 1,000 characters), refers only to itself
     and is cheap to check for any value.
     """
+    if unknown := _dialect_problem(schema, at):
+        return [unknown]
     if _depth(schema) > DEPTH_MAX:
         return [Problem(at, "The schema is nested too deep.", f"At most {DEPTH_MAX} levels; use $defs.")]
     size = len(json.dumps(schema, separators=(",", ":"), ensure_ascii=False).encode())
@@ -58,6 +60,15 @@ def schema_compile(schema: Mapping[str, Any], at: str = "") -> Validator | list[
     return [*_node_problems(graph, at)] or _compiled(schema, looks, at)
 
 
+def _dialect_problem(schema: Mapping[str, Any], at: str) -> Problem | None:
+    try:
+        dialect_of(schema)
+    except ValueError as error:
+        remedy = f"Write {' or '.join(ADDRESSES)}, or leave $schema out for 2020-12."
+        return Problem(f"{at}/$schema", str(error), remedy)
+    return None
+
+
 def _depth(value: Any) -> int:
     level, depth = [value], 0
     while level and depth <= DEPTH_MAX:
@@ -68,10 +79,14 @@ def _depth(value: Any) -> int:
 
 
 def _node_problems(graph: Graph, at: str) -> Iterator[Problem]:
+    root = graph.nodes[0].schema.get("$schema")
     for node in graph.nodes:
         if "$id" in node.schema and node.path and not str(node.schema["$id"]).startswith("#"):
             message = "A schema inside another has an address of its own."
             yield Problem(at + pointer((*node.path, "$id")), message, "Leave $id out here.")
+        if node.path and node.schema.get("$schema", root) != root:
+            message = "A schema inside another names another dialect."
+            yield Problem(at + pointer((*node.path, "$schema")), message, "Leave $schema out here.")
         named = node.schema.get("patternProperties")
         patterns: list[tuple[Path, Any]] = [(("pattern",), node.schema.get("pattern"))]
         if isinstance(named, Mapping):
