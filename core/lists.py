@@ -120,6 +120,7 @@ class ListView(ConsoleView, Generic[Row]):
                 notices.append(message)
         if notices:
             self.request.GET = kept
+            self.request.META["QUERY_STRING"] = kept.urlencode()
         return notices[:NOTICES_MOST]
 
     def unfit(self, name: str, value: str, known: Sequence[str]) -> str:

@@ -12,8 +12,9 @@ from core.openapi_examples import example_of
 # A docstring of a view that says no more than the description does by itself.
 ADDRESS = re.compile(r"[A-Z]+( and [A-Z]+)* [\w{}/-]+\.")
 METHODS = frozenset({"get", "post", "put", "patch", "delete"})
-# What each operation may answer: a persona may be switched off, the hub mistaken, the database away.
-EVERYWHERE = ("403", "500", "503")
+# What each operation may answer: a persona may be switched off, the query unknown, the hub mistaken, the
+# database away.
+EVERYWHERE = ("403", "422", "500", "503")
 # What a part of an address or a query is, where its operation does not say it.
 PARAMETERS: Mapping[str, str] = {
     "name": "The name of the tool, package, collection or persona.",

@@ -67,10 +67,10 @@ def _errors(declared: "Mapping[str, OpenApiParameter]", query: Any) -> Iterator[
                 "pointer": f"/{name}",
                 "message": f"Expected the parameter once; got it {len(values)} times.",
             }
-        for value in values:
+        for index, value in enumerate(values):
             if expected := _expected(known, value):
-                message = f"Expected {expected}; got {given_words(value)}."
-                yield {"pointer": f"/{name}", "message": message}
+                place = f"/{name}/{index}" if known.many else f"/{name}"
+                yield {"pointer": place, "message": f"Expected {expected}; got {given_words(value)}."}
                 break
 
 

@@ -13,6 +13,7 @@ from core.json.lenient import json_meant
 from execution.runs.requests import MEMBERS, CallRequest
 from registry.schemas import input_validator
 from registry.selectors import ResolvedTool, tool_resolve
+from toolhub_sdk.canonical import SAFE_INTEGER
 from toolhub_sdk.checks.near import plain_name
 from toolhub_sdk.checks.repair import repaired
 from toolhub_sdk.checks.schema_parts import members_of
@@ -85,7 +86,16 @@ def _read(error: ToolHubError, text: str) -> Any:
         return {}
     if wrong and error.code == "NOT_JSON":
         error.message = f"{error.message} The text has {', and '.join(wrong)}."
-    return meant
+    return _exact(meant)
+
+
+def _exact(value: Any) -> Any:
+    """The value with whole numbers that JSON cannot carry exactly as texts."""
+    if isinstance(value, dict):
+        return {name: _exact(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_exact(part) for part in value]
+    return str(value) if isinstance(value, int) and abs(value) > SAFE_INTEGER else value
 
 
 def arguments_meant(body: Any, known: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:

@@ -150,7 +150,7 @@ CALL: dict[str, Any] = {
     "title": "Call",
     "type": "object",
     "properties": {
-        "arguments": _said("What the tool's input schema wants.", "object"),
+        "arguments": _said("What the tool's input schema takes; null means {}.", ["object", "null"]),
         "version": {"type": "string", "description": "1, 1.4 or 1.4.0; the active version by default"},
         "context": {
             "type": "object",

@@ -98,8 +98,24 @@ def test_a_rule_that_cannot_work_is_refused_where_it_is_wrong(expression: str, w
 
 
 def test_names_of_macros_are_no_variables() -> None:
-    rule = {"expression": "arguments.list.all(each, each > 0)", "message": "No."}
+    rule = {"expression": "arguments.name.split('').all(each, each > '0')", "message": "No."}
     assert not list(expression_problems({"tools": [greet_tool(validators=[rule])]}))
+
+
+@pytest.mark.parametrize(
+    "contract",
+    [
+        {"validators": [{"expression": "arguments.nmae != ''", "message": "No."}]},
+        {"preconditions": [{"type": "custom", "description": "A.", "expression": "arguments.nmae != ''"}]},
+        {"effects": [{"type": "memory", "description": "A.", "expression": "arguments.nmae"}]},
+    ],
+    ids=["rule", "precondition", "effect"],
+)
+def test_an_argument_that_no_call_has_is_told_with_those_like_it(contract: Any) -> None:
+    found = list(expression_problems({"tools": [greet_tool(**contract)]}))
+    assert [one.message for one in found] == [
+        'It names arguments.nmae, which the tool does not take. Did you mean "name"? Arguments: name.'
+    ]
 
 
 def test_an_installation_fails_at_the_expression(fetch: Call) -> None:

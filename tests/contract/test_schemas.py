@@ -31,7 +31,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"at": "yesterday"}, "/arguments/at"),
     ({"mail": "nobody"}, "/arguments/mail"),
     ({"link": "example"}, "/arguments/link"),
-    ({"more": 1}, "/arguments"),
+    ({"more": 1}, "/arguments/more"),
 ]
 
 

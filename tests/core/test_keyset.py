@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.errors import InvalidRequest
-from core.keyset import page_after
+from core.keyset import cursor_kind, cursor_make, cursor_read, page_after
 from execution.models import Run
 from security.models import Persona
 
@@ -39,8 +39,22 @@ def test_what_is_no_number_is_refused(after: str) -> None:
 
 def test_a_number_larger_than_any_key_is_only_that() -> None:
     Persona.objects.create(name="one")
-    assert [len(page_after(Persona.objects.all(), {"after": "9" * 30})[0])] == [1]
-    assert page_after(Persona.objects.all(), {"after": "9" * 30}, descending=False) == ([], None)
+    after = {"after": cursor_make(cursor_kind(Persona.objects.all(), "pk"), "9" * 30)}
+    assert [len(page_after(Persona.objects.all(), after)[0])] == [1]
+    assert page_after(Persona.objects.all(), after, descending=False) == ([], None)
+
+
+def test_a_cursor_is_of_its_list_alone() -> None:
+    """It is opaque, and what was changed in it, or comes from elsewhere, is refused."""
+    kind = cursor_kind(Persona.objects.all(), "name")
+    cursor = cursor_make(kind, "one")
+    assert "one" not in cursor
+    assert cursor_read(kind, cursor) == "one"
+    assert cursor_read(kind, cursor_make(kind, "é\u4e00")) == "é\u4e00"
+    other = cursor_make(cursor_kind(Persona.objects.all(), "pk"), "one")
+    for wrong in (other, cursor[:-1], f"{cursor}A", cursor.swapcase(), "", "é", "=", 7, None, "A" * 9_999):
+        with pytest.raises(InvalidRequest, match="after must be"):
+            cursor_read(kind, wrong)
 
 
 @pytest.mark.parametrize("after", ["x", "1", "\0", f"{uuid.uuid4()}0"])

@@ -121,7 +121,7 @@ def test_a_replay_is_compared_on_its_page(
 def test_what_is_refused_is_said_on_the_runs_page(eyes: Client, run: Run, persona: Persona) -> None:
     persona.assignments.all().delete()  # type: ignore[attr-defined]
     answer = eyes.post(f"/runs/{run.pk}/retry/", follow=True)
-    assert "Not run again: There is no tool" in answer.content.decode()
+    assert "Not run again: No tool named" in answer.content.decode()
     assert Run.objects.count() == 1
 
 

@@ -50,7 +50,7 @@ def test_a_schedule_is_made_and_listed_in_words(eyes: Client, ready: Persona) ->
     ("changes", "said"),
     [
         ({"persona": "nobody"}, "There is no persona &#x27;nobody&#x27;."),
-        ({"tool": "nothing"}, "There is no tool &#x27;nothing&#x27; for this caller."),
+        ({"tool": "nothing"}, "No tool named &quot;nothing&quot; is available to you."),
         ({"arguments": "{"}, "This is no JSON"),
         ({"arguments": '{"text": 1}'}, "The arguments do not fit echo"),
         ({"arguments": "[]"}, "This must be a JSON object."),

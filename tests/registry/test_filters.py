@@ -9,6 +9,8 @@ from django.db.models import Q
 from django.test import Client
 
 from core.errors import InvalidRequest
+from core.keyset import cursor_make
+from registry.api import CURSOR
 from registry.models import ToolVersion
 from registry.patterns import pattern_compile
 from registry.types import TYPES, has_type, type_of
@@ -84,7 +86,9 @@ def test_a_filter_that_does_not_fit_is_422_at_its_place(listing: Listing, query:
 
 
 def test_the_filter_goes_on_after_a_page(listing: Listing) -> None:
-    names = [tool["name"] for tool in listing("category=data&after=echo").json()["tools"]]
+    names = [
+        tool["name"] for tool in listing(f"category=data&after={cursor_make(CURSOR, 'echo')}").json()["tools"]
+    ]
     assert names == ["hash", "json_parse"]
 
 

@@ -18,6 +18,7 @@ from core.errors import InvalidRequest, ToolHubError
 from registry.catalogue import catalogue_sync
 from registry.models import Package, Release, Tool, ToolVersion
 from registry.releases.publish import release_publish
+from registry.schemas import validator_build
 from toolhub_sdk.package import CONTRACT
 
 pytestmark = pytest.mark.django_db
@@ -247,10 +248,54 @@ def test_a_schema_that_refers_outside_itself_is_refused_and_nothing_is_fetched(
     assert counts() == (0, 0, 0, 0, 0)
 
 
-def test_a_dialect_that_nobody_knows_is_not_fetched(listener: tuple[str, list[str]]) -> None:
+@pytest.mark.parametrize(
+    "dialect",
+    [
+        "{url}/meta.json",
+        "http://json-schema.org/draft-04/schema#",
+        "http://json-schema.org/draft-06/schema#",
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://example.com/draft-07/schema",
+        "http://json-schema.org/schema#",
+        "",
+        7,
+        None,
+    ],
+)
+def test_a_dialect_that_is_not_judged_by_its_rules_is_refused(
+    listener: tuple[str, list[str]], dialect: Any
+) -> None:
+    """And nothing is fetched."""
     url, asked = listener
-    publish(manifest({**definition(), "inputSchema": {"type": "object", "$schema": f"{url}/meta.json"}}))
+    named = dialect.format(url=url) if isinstance(dialect, str) else dialect
+    with pytest.raises(InvalidRequest) as refused:
+        publish(manifest({**definition(), "inputSchema": {"type": "object", "$schema": named}}))
+    whole = str([refused.value.errors, refused.value.suggestions, refused.value.message])
+    assert "2020-12" in whole
+    assert "draft-07" in whole
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "value", "fits"),
+    [
+        ("https://json-schema.org/draft/2020-12/schema", ["x", 1], True),
+        ("https://json-schema.org/draft/2020-12/schema#", ["x", "y"], False),
+        ("http://json-schema.org/draft-07/schema#", ["x", 1], True),
+        ("https://json-schema.org/draft-07/schema", [1, 1], False),
+    ],
+)
+def test_each_dialect_is_judged_by_its_own_rules(dialect: str, value: Any, fits: bool) -> None:
+    """A tuple is `prefixItems` in 2020-12, and a list of `items` in draft-07."""
+    word = "prefixItems" if "2020" in dialect else "items"
+    schema = {"$schema": dialect, word: [{"type": "string"}, {"type": "integer"}]}
+    assert validator_build(schema).is_valid(value) is fits
+
+
+def test_a_schema_inside_another_has_no_dialect_of_its_own() -> None:
+    inner = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "string"}
+    with pytest.raises(InvalidRequest, match="dialect"):
+        validator_build({"type": "object", "properties": {"a": inner}})
 
 
 @pytest.mark.parametrize(

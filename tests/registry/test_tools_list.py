@@ -7,6 +7,8 @@ import pytest
 from django.test import Client
 
 from core.actors import SYSTEM
+from core.keyset import cursor_make
+from registry.api import CURSOR
 from registry.models import Assignment, Package
 from registry.releases.publish import release_publish
 from registry.services import assignment_create, assignment_delete
@@ -113,12 +115,13 @@ def test_a_long_list_comes_in_pages(get: Get, admin: User, persona: Persona) -> 
         after = answer["next"]
     assert after is None
     assert seen == made
-    assert get("?after=zzz")["tools"] == []
+    assert get(f"?after={cursor_make(CURSOR, 'zzz')}")["tools"] == []
+    assert get("?after=zzz", 422)["errors"][0]["pointer"] == "/after"
 
 
 def test_a_page_begins_after_a_name_that_need_not_exist(get: Get, assign: Assign) -> None:
     assign("toolhub-data")
-    assert names(get("?after=f")) == ["hash", "json_parse"]
+    assert names(get(f"?after={cursor_make(CURSOR, 'f')}")) == ["hash", "json_parse"]
 
 
 @pytest.mark.parametrize("after", ["%00", "a%00b"])

@@ -146,6 +146,12 @@ def get(urls: Any_) -> Any:
             found.append([0, str(error)])
     return found
 
+@tool(name="net_fail")
+def fail(url: Any_) -> Any:
+    """Asks for an address, and lets what goes wrong pass."""
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return answer.status
+
 @tool(name="net_raw")
 def raw(sends: Any_, to: Any_ = None) -> Any:
     """Sends texts one by one and reads to the end."""
@@ -231,7 +237,7 @@ def shell_publish(entry: Any = ("sh", "tool.sh"), change: Any = None) -> Package
 def net_publish(allow: list[str], isolation: str = "strict", *, version: str = "1.0.0") -> Package:
     """A package whose tools reach hosts."""
     contract = {"sideEffects": "impure", "network": {"allow": allow}, "isolation": isolation}
-    tools = [tool_of(f"net_{name}", name, **contract) for name in ("get", "raw")]
+    tools = [tool_of(f"net_{name}", name, **contract) for name in ("get", "fail", "raw")]
     runtime = {"type": "python", "entry": "net"}
     manifest = {"name": "net", "version": version, "runtime": runtime, "tools": tools}
     return publish(manifest, {"net.py": NETWORK.encode()}).package

@@ -127,6 +127,25 @@ def test_a_host_of_the_list_is_reached_and_others_are_refused(perform: Perform, 
     assert done.told == [("NETWORK_REACHED", {"hosts": done.sandbox["network"]})]
 
 
+def test_a_refused_host_that_fails_a_tool_is_its_error(perform: Perform, port: int) -> None:
+    """It names the host and who may allow it; without a refusal the exception keeps its text."""
+    error = perform("net_fail", allow=[f"localhost:{port}"], url=f"http://127.0.0.1:{port}/").error
+    assert error
+    assert error["code"] == "HOST_NOT_ALLOWED"
+    assert f"127.0.0.1:{port}" in error["message"]
+    assert "HTTP Error 403: Forbidden" in error["message"]
+    assert f"add 127.0.0.1:{port} to network.allow" in error["suggestions"][0]
+    assert error["details"]["allowed_hosts"] == [f"localhost:{port}"]
+    inside = perform("net_fail", allow=["10.1.2.3:80"], url="http://10.1.2.3/").error
+    assert inside
+    assert inside["code"] == "ADDRESS_REFUSED"
+    assert "TOOLHUB_HTTP_ALLOW" in inside["suggestions"][0]
+    plain = perform("net_fail", allow=[f"localhost:{port}"], url="no address").error
+    assert plain
+    assert plain["code"] == "EXECUTION_FAILED"
+    assert "net_fail failed with ValueError: unknown url type: 'no address'" in plain["message"]
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "localhost", "100.64.0.1"])
 def test_an_inside_address_is_refused_though_the_contract_names_it(
     perform: Perform, settings: Any, host: str

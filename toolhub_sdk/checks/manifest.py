@@ -9,6 +9,7 @@ from toolhub_sdk.checks.effects import effect_problems
 from toolhub_sdk.checks.engine import compiled
 from toolhub_sdk.checks.expressions import expression_problems
 from toolhub_sdk.checks.form import form_problems
+from toolhub_sdk.checks.mismatch import mismatches_of
 from toolhub_sdk.checks.names import RESERVED, is_own_name, is_package_path, is_version_range
 from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.checks.recovery import recovery_problems
@@ -156,5 +157,6 @@ def _example_problems(schemas: Mapping[str, Any], examples: list[Any], at: str) 
                 place += pointer(validators[which].culprit(example[member]))
                 yield Problem(place, f"It does not fit {which}.", "Mend one of the two.")
             for error in errors or ():
-                message = f"It does not fit {which}: {error.message[:200]}."
-                yield Problem(f"{place}{pointer(error.instance_path)}", message, "Mend one of the two.")
+                for one in mismatches_of(error, schemas[which]):
+                    message = f"It does not fit {which}. {one.message}"
+                    yield Problem(f"{place}{pointer(one.path)}", message, "Mend one of the two.")

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from toolhub_sdk.canonical import SAFE_INTEGER, canonical_text
 from toolhub_sdk.checks.engine import Error, Validator
 from toolhub_sdk.checks.near import near_names, plain_name
 from toolhub_sdk.checks.sample import sample_of
@@ -37,7 +38,7 @@ def repaired(
             found is not None
             and validator.is_valid(found)
             and (fits is None or fits(found))
-            and _is_small(found)
+            and _can_be_sent(found)
         ):
             return found
     return None
@@ -49,8 +50,12 @@ def _candidates(validator: Validator, value: Any, examples: Sequence[Mapping[str
     yield sample_of(validator.schema, validator.schema)
 
 
-def _is_small(value: Any) -> bool:
-    return len(json.dumps(value, ensure_ascii=False).encode(errors="replace")) <= BYTES_MOST
+def _can_be_sent(value: Any) -> bool:
+    """Whether a value is exact JSON, and small enough to be shown."""
+    try:
+        return len(canonical_text(value).encode()) <= BYTES_MOST
+    except ValueError:
+        return False
 
 
 def _mended(validator: Validator, value: Any, examples: Sequence[Mapping[str, Any]]) -> Any | None:
@@ -144,7 +149,8 @@ def coerced(given: Any, types: Sequence[str]) -> Any:
         except (ValueError, RecursionError):
             read = _GONE
         if any(_is_type(read, one) for one in types):
-            return int(read) if "integer" in types and isinstance(read, float) else read
+            whole = "integer" in types and isinstance(read, (int, float)) and not isinstance(read, bool)
+            return max(-SAFE_INTEGER, min(SAFE_INTEGER, int(read))) if whole else read
     if "integer" in types and isinstance(given, float) and not isinstance(given, bool):
         return round(given)
     if "string" in types and isinstance(given, (int, float, bool)):

@@ -1,6 +1,7 @@
 """Tools for Gemini: function declarations with the part of OpenAPI's schemas that it knows."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,16 @@ _KNOWN = frozenset(
         "minimum", "maximum", "anyOf",
     }
 )  # fmt: skip
+# Of JSON Schema, by the description of `responseJsonSchema` in Google's client (google-genai, types.py);
+# references are put in place before.
+_KNOWN_JSON = frozenset(
+    {
+        "type", "format", "title", "description", "enum", "items", "prefixItems", "minItems", "maxItems",
+        "minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties", "required",
+    }
+)  # fmt: skip
+# Names of parameters by the description of FunctionDeclaration.parameters there.
+_MEMBER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _FORMATS = {
     "string": ("date-time", "enum"),
     "number": ("float", "double"),
@@ -26,33 +37,62 @@ _SILENT = frozenset({"additionalProperties", "default", "examples", "$anchor", "
 def gemini_tool(definition: Mapping[str, Any]) -> Converted:
     """`{name, description, parameters}`; without parameters for a tool that takes none.
 
-    Where a part takes any members, which its own schemas cannot say, `parametersJsonSchema` stands instead.
+    Where a part takes any members, or has a member with a name that its own schemas do not take,
+    `parametersJsonSchema` stands instead, with the keywords that are known there.
     """
     changes = Changes()
     shown = described(definition, changes, None)
     schema = plain_object(definition["inputSchema"], changes)
     if not schema["properties"]:
         return Converted(shown, tuple(changes.found))
-    if _has_open_part(schema):
-        changes.add([], "Given as parametersJsonSchema: a part takes any members.")
-        return Converted({**shown, "parametersJsonSchema": schema}, tuple(changes.found))
+    if why := _needs_json_schema(schema):
+        changes.add([], f"Given as parametersJsonSchema: {why}.")
+        made = each_part(schema, lambda part, path: _json_part(part, path, changes))
+        return Converted({**shown, "parametersJsonSchema": made}, tuple(changes.found))
     made = each_part(schema, lambda part, path: _part(part, path, changes))
     return Converted({**shown, "parameters": made}, tuple(changes.found))
 
 
-def _has_open_part(schema: Schema) -> bool:
-    found = False
+def _needs_json_schema(schema: Schema) -> str:
+    """Why Gemini's own schemas cannot say what the schema says; empty where they can."""
+    found = ""
 
     def look(part: Schema, path: Path) -> Schema:
         nonlocal found
+        if any(not _MEMBER.fullmatch(name) for name in part.get("properties", ())):
+            found = found or "a parameter's name has other characters than letters, digits and underscores"
         kinds = part.get("type")
         is_object = kinds == "object" or (isinstance(kinds, list) and "object" in kinds)
         combined = {"anyOf", "oneOf", "allOf"} & part.keys()
-        found = found or (is_object and not part.get("properties") and not combined)
+        if is_object and not part.get("properties") and not combined:
+            found = found or "a part takes any members"
         return part
 
     each_part(schema, look)
     return found
+
+
+def _json_part(node: Schema, path: Path, changes: Changes) -> Schema:
+    """A part with the keywords of JSON Schema that Gemini knows, and choices of texts and numbers alone."""
+    made = merge_branches(node, path, changes, ("allOf",))
+    if "const" in made:
+        made["enum"] = [made.pop("const")]
+    if not all(isinstance(value, str | int | float) and _is_choice(value) for value in made.get("enum", ())):
+        made = _told_choices(made, path, changes)
+    return _without(made, _KNOWN_JSON, path, changes)
+
+
+def _is_choice(value: object) -> bool:
+    """Whether a value may stand in `enum`; an empty text is refused with `enum[0]: cannot be empty`."""
+    return value != "" and not isinstance(value, bool)
+
+
+def _without(made: Schema, known: frozenset[str], path: Path, changes: Changes) -> Schema:
+    for keyword in [name for name in made if name not in known]:
+        del made[keyword]
+        if keyword not in _SILENT:
+            changes.add([*path, keyword], "Left out: not known there.")
+    return made
 
 
 def _part(node: Schema, path: Path, changes: Changes) -> Schema:
@@ -64,10 +104,7 @@ def _part(node: Schema, path: Path, changes: Changes) -> Schema:
         made["enum"] = [made.pop("const")]
     made = _one_type(made, path, changes)
     made = with_items(_text_choices(made, path, changes), path, changes, {"type": "string"})
-    for keyword in [name for name in made if name not in _KNOWN]:
-        del made[keyword]
-        if keyword not in _SILENT:
-            changes.add([*path, keyword], "Left out: not known there.")
+    made = _without(made, _KNOWN, path, changes)
     if "format" in made and made["format"] not in _FORMATS.get(made.get("type", ""), ()):
         changes.add([*path, "format"], "Left out: not known there.")
         del made["format"]
@@ -120,15 +157,19 @@ def _kind(value: object) -> str:
 
 
 def _text_choices(made: Schema, path: Path, changes: Changes) -> Schema:
-    """Only texts can be chosen from; other choices are told in the description."""
+    """Only texts that are not empty can be chosen from; other choices are told in the description."""
     if "enum" not in made:
         return made
     values = made["enum"]
     texts = [value for value in values if isinstance(value, str)]
-    if made.get("type") == "string" and texts:
+    if made.get("type") == "string" and texts and "" not in texts:
         nullable = {"nullable": True} if None in values else {}
         return {**made, "enum": texts, **nullable}
-    changes.add([*path, "enum"], "Told in the description: only texts can be chosen from.")
-    told = f"One of {', '.join(json.dumps(value) for value in values)}."
+    return _told_choices(made, path, changes)
+
+
+def _told_choices(made: Schema, path: Path, changes: Changes) -> Schema:
+    changes.add([*path, "enum"], "Told in the description: only texts that are not empty can be chosen from.")
+    told = f"One of {', '.join(json.dumps(value) for value in made['enum'])}."
     rest = {name: value for name, value in made.items() if name != "enum"}
     return {**rest, "description": f"{made.get('description', '')} {told}".strip()}

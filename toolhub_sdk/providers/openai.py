@@ -9,7 +9,11 @@ from toolhub_sdk.providers.shown import described, finished
 
 DESCRIPTION_MAX = 1024
 PROPERTIES_MAX = 5_000
+# Of all lists of choices together; those with more than 250 texts have a bound on their characters, too.
 CHOICES_MAX = 1_000
+LONG_CHOICES, LONG_CHOICES_CHARACTERS = 250, 15_000
+# Of names, choices and constants together.
+CHARACTERS_MAX = 120_000
 DEPTH_MAX = 10
 _STRICT = frozenset(
     {
@@ -44,15 +48,22 @@ def _function(definition: Mapping[str, Any], changes: Changes, strict: bool) -> 
 
 
 def _strict(schema: Schema, changes: Changes) -> Schema:
-    count = 0
+    count = choices = characters = 0
 
     def part(node: Schema, path: Path) -> Schema:
-        nonlocal count
+        nonlocal count, choices, characters
         made = _strict_part(node, path, changes)
         count += len(made.get("properties", ()))
+        values = [*made.get("enum", ()), *([made["const"]] if "const" in made else [])]
+        texts = [value for value in values if isinstance(value, str)]
+        choices += len(made.get("enum", ()))
+        characters += sum(map(len, made.get("properties", ()))) + sum(map(len, texts))
         # A step is a keyword and, for members, a name: two parts of the path.
-        if len(path) > 2 * DEPTH_MAX or count > PROPERTIES_MAX:
+        if len(path) > 2 * DEPTH_MAX or count > PROPERTIES_MAX or characters > CHARACTERS_MAX:
             raise UnfitError("The schema is too deep or too large for strict.")
+        too_long = len(texts) > LONG_CHOICES and sum(map(len, texts)) > LONG_CHOICES_CHARACTERS
+        if choices > CHOICES_MAX or too_long:
+            raise UnfitError("The lists of choices are too long for strict.")
         return made
 
     return each_part(schema, part)
@@ -70,8 +81,6 @@ def _strict_part(node: Schema, path: Path, changes: Changes) -> Schema:
     if made.get("format") is not None and made["format"] not in _FORMATS:
         changes.add([*path, "format"], "Left out: strict does not know it.")
         del made["format"]
-    if len(made.get("enum", ())) > CHOICES_MAX:
-        raise UnfitError("A list of choices is too long for strict.")
     if not {"type", "enum", "const", "anyOf"} & made.keys():
         raise UnfitError(f"A part has no type, which strict demands: {'/'.join(map(str, path)) or 'root'}.")
     kinds = made.get("type")

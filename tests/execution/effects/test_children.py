@@ -84,7 +84,7 @@ def test_a_cascade_whose_condition_does_not_hold_calls_nobody(perform: Perform) 
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    (cascade("nothing"), "There is no tool"),
+    (cascade("nothing"), "No tool named"),
     (cascade("fx_wrap", arguments={"wrong": "1"}), "do not fit"),
     (cascade("fx_wrap", condition="result.missing"), "The condition failed"),
     (cascade("fx_wrap", condition="1"), "neither true nor false"),

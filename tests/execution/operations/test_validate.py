@@ -49,7 +49,7 @@ def test_a_call_that_would_be_accepted_is_not_carried_out(operate: Operate, tmp_
         (
             {"toolName": "echo", "arguments": {"text": 1, "more": 2}},
             "INVALID_ARGUMENTS",
-            {"/parameters/arguments/text", "/parameters/arguments"},
+            {"/parameters/arguments/text", "/parameters/arguments/more"},
             None,
         ),
     ],
