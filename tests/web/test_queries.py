@@ -1,9 +1,11 @@
 """Each route's query: what is unknown or cannot be is refused by the API, and ignored with a notice by pages."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.http import QueryDict
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -17,6 +19,8 @@ pytestmark = pytest.mark.django_db
 UNKNOWN = ("foo=1", "limit=abc", "limit=-1", "limit=0", "limit=99999", "Limit=1")
 # Routes of the API whose answers are no JSON of the API: files and streams are asked like the others.
 AGENTS = ("agent", "owner")
+# They act on what their address names, and read no body.
+BODILESS: frozenset[str] = frozenset()
 
 
 def views() -> Mapping[str, Any]:
@@ -137,3 +141,24 @@ def test_pages_say_which_part_of_a_query_they_ignore(world: World, subtests: Any
                 assert value in text or name in text
                 assert f"{name}={value}" not in text, (query, "goes on in links")
             assert "was ignored" not in client.get(address).content.decode()
+
+
+def test_the_api_refuses_bodies_with_members_that_it_does_not_know(world: World, subtests: Any) -> None:
+    asked = 0
+    for route in routes():
+        if not route.pattern.startswith("api/v1/") or "(?P<" in route.pattern:
+            continue
+        for method in {"post", "put", "patch"} & set(route.methods):
+            body = {**world.body(route), "zzz_unknown": 1}
+            with subtests.test(f"{method} {route.name}"), transaction.atomic():
+                for role in AGENTS:
+                    answer = getattr(Client(), method)(
+                        world.address(route),
+                        json.dumps(body),
+                        content_type="application/json",
+                        HTTP_AUTHORIZATION=f"Bearer {world.tokens[role]}",
+                    )
+                    assert answer.status_code >= 400 or route.name in BODILESS, (role, answer.content)
+                    asked += answer.status_code == 422
+                transaction.set_rollback(True)
+    assert asked > 30
