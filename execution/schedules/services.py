@@ -64,7 +64,7 @@ def schedule_create(
         responsible=by,
     )
     if not exists:
-        raise _field_error("tool", tool_missing(tool).message)
+        raise _field_error("tool", tool_missing(tool, persona.pk).message)
     _call_check(schedule)
     with transaction.atomic():
         schedule.save(force_insert=True)
