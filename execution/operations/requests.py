@@ -8,6 +8,8 @@ from core.errors import InvalidRequest, ToolHubError
 from execution.operations.forms import CALL_NAMES, CONTEXT_NAMES, LIMIT_NAMES, OPERATIONS, VALIDATORS
 from execution.runs.requests import CallRequest, request_read
 from registry.bodies import body_check
+from toolhub_sdk.checks.mismatch import given_words, listed
+from toolhub_sdk.checks.near import did_you_mean
 
 _OUTER = {
     **{f"/{inner}": ("call", name) for name, inner in CALL_NAMES.items()},
@@ -50,7 +52,9 @@ def operation_read(body: Any) -> str:
         raise InvalidRequest("The body must be an object with `operation`.")
     operation = body.get("operation")
     if not isinstance(operation, str) or operation not in VALIDATORS:
-        message = f"operation must be one of {', '.join(OPERATIONS)}."
+        near = did_you_mean(operation, OPERATIONS) if isinstance(operation, str) else ""
+        expected = listed(OPERATIONS, len(OPERATIONS))
+        message = f"operation: expected one of {expected}; got {given_words(operation)}.{near}"
         raise InvalidRequest(message, errors=[{"pointer": "/operation", "message": message}])
     if operation == "validate" and ("parameters" in body) == ("calls" in body):
         message = "validate takes either parameters (one call) or calls (a chain)."

@@ -75,7 +75,22 @@ def next_call_of_body(
         if isinstance(body, bytes):
             body = _read(error, body.decode(errors="replace"))
         schema = found.version.definition["inputSchema"]
-        next_call_add(error, found, arguments_meant(body, members_of(schema, schema)))
+        members = members_of(schema, schema)
+        if found.assigned_by is not None:
+            _place_arguments(error, found.name, members)
+        next_call_add(error, found, arguments_meant(body, members))
+
+
+def _place_arguments(error: ToolHubError, tool: str, members: Mapping[str, Any]) -> None:
+    """Say of each unknown member of a request that is an argument of the tool where it belongs."""
+    if error.code != "UNKNOWN_MEMBER":
+        return
+    for one in error.errors:
+        name = one["pointer"].removeprefix("/")
+        if name in members:
+            one["message"] = f'"{name}" is an argument of {tool}: put it under "arguments".'
+    first = error.errors[0]
+    error.message = f"The request has unknown members. {first['pointer']}: {first['message']}"
 
 
 def _read(error: ToolHubError, text: str) -> Any:

@@ -88,7 +88,12 @@ MISTAKES = [
         arguments={"room": "twin"},
         next={"room": "twin"},
     ),
-    body("arguments at the top", GOOD, "UNKNOWN_MEMBER", 'under "arguments"', "room"),
+    body(
+        "arguments at the top",
+        GOOD,
+        "UNKNOWN_MEMBER",
+        '"room" is an argument of book_room: put it under "arguments".',
+    ),
     body(
         "arguments as a text", {"arguments": json.dumps(GOOD)}, "INVALID_REQUEST", "an object", "the string"
     ),
@@ -256,6 +261,18 @@ def test_a_wrong_address_or_method_names_the_right_one(client: Client, token_tex
     answer = client.get("/api/v1/tools/echo/execute", HTTP_AUTHORIZATION=token)
     assert answer.status_code == 405
     assert "POST" in answer.json()["error"]["suggestions"][0]
+
+
+def test_an_unknown_operation_names_the_known_ones(client: Client, token_text: str) -> None:
+    answer = client.post(
+        "/api/v1/execute",
+        json.dumps({"operation": "executeSingle", "parameters": {}}),
+        content_type="application/json",
+        HTTP_AUTHORIZATION=f"Bearer {token_text}",
+    )
+    assert answer.status_code == 422
+    assert 'Did you mean "execute_single"?' in answer.json()["detail"]
+    assert '"validate"' in answer.json()["detail"]
 
 
 def test_a_key_that_does_not_fit_says_what_does(rooms: None, client: Client, token_text: str) -> None:
