@@ -20,6 +20,15 @@ class StrictJSONParser(BaseParser):
         return parse_body(stream.read(BODY_MAX + 1))
 
 
+def empty_check(stream: IO[Any] | None) -> None:
+    """Raise UNKNOWN_MEMBER for a body other than an empty object, where an operation takes none."""
+    body = stream.read(BODY_MAX) if stream else b""
+    if body.strip() not in (b"", b"{}", b"null"):
+        message = "This operation takes no body."
+        errors = [{"pointer": "", "message": message}]
+        raise ToolHubError(message, code="UNKNOWN_MEMBER", suggestions=["Send no body."], errors=errors)
+
+
 def parse_body(body: bytes) -> Any:
     """The body's JSON value; {} for an empty body. Raises ToolHubError with code, place and remedy."""
     if len(body) > BODY_MAX:

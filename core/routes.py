@@ -10,7 +10,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 SEGMENTS_MOST = 12
 LENGTH_MOST = 64
-_PLACE = re.compile(r"<(?:[a-z_]+:)?([A-Za-z_]+)>|\(\?P<([A-Za-z_]+)>[^)]*\)")
+_PLACE = re.compile(r"<(?:[a-z_]{1,20}:)?([A-Za-z_]{1,40})>|\(\?P<([A-Za-z_]{1,40})>[^)]{0,80}\)")
 
 
 def routes_like(path: str, under: str, most: int = 3) -> list[str]:

@@ -70,11 +70,8 @@ def size_problems_of(validator: Validator, value: Any) -> list[dict[str, str]]:
     """As `problems_of`, only for texts, lists and objects that are too large."""
     if validator.is_valid(value):
         return []
-    return [
-        {"pointer": pointer(error.instance_path), "message": error.message[:300]}
-        for error in validator.errors(value) or ()
-        if error.kind.name in _SIZE_KEYWORDS
-    ][:ERRORS_SHOWN]
+    errors = validator.errors(value) or ()
+    return _explained((error for error in errors if error.kind.name in _SIZE_KEYWORDS), validator)
 
 
 def problems_of_part(

@@ -10,9 +10,10 @@ from typing import Any
 
 LENGTH_MOST = 20_000
 _FENCE = re.compile(r"\s*```[a-zA-Z0-9]*[ \t]*\n(.*?)\n?```\s*", re.DOTALL)
-# Every alternative is linear; what none of them takes is one character.
+# Linear: no alternative fails after it has begun to repeat; what none of them takes is one character.
 _TOKEN = re.compile(
-    r"""(?P<double>"(?:[^"\\]|\\.)*")|(?P<single>'(?:[^'\\]|\\.)*')|(?P<comment>//[^\n]*|/\*.*?\*/|\#[^\n]*)"""
+    r"""(?P<double>"(?:[^"\\]|\\.)*+"?)|(?P<single>'(?:[^'\\]|\\.)*+'?)"""
+    r"""|(?P<comment>//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?|\#[^\n]*)"""
     r"""|(?P<word>[A-Za-z_$][A-Za-z0-9_$]*)|(?P<number>-?[0-9][0-9.eE+-]*)|(?P<space>\s+)|(?P<other>.)""",
     re.DOTALL,
 )

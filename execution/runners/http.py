@@ -6,7 +6,6 @@ bounds as any result. `Idempotency-Key` is the run's id, for servers that know i
 
 import time
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
 from core.errors import error_object
 from core.http.errors import HttpFailed, HttpRefused
@@ -40,7 +39,7 @@ def _work(call: Call) -> Outcome:
             return ended(Status.TIMEOUT, timeout_error(call), started_at=started_at, duration_ms=spent)
         return ended(Status.FAILED, tool_error(call, error), started_at=started_at, duration_ms=spent)
     except HttpRefused as error:
-        host = urlsplit(call.version.entry).netloc
+        host = call.version.entry.partition("://")[2].partition("/")[0][:300]
         refused = error_object(
             "ADDRESS_REFUSED", f"The server's address {host} {error}.", details={"host": host}
         )

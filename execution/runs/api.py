@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.errors import Denied, ToolHubError
-from core.parsers import BODY_MAX, parse_body
+from core.parsers import BODY_MAX, empty_check, parse_body
 from core.plain import PlainView
 from core.renderers import EventStreamRenderer, JSONRenderer
 from execution.models import Run
@@ -174,6 +174,7 @@ class RunCancel(APIView):
 
     @extend_schema(**openapi.CANCEL)
     def post(self, request: Request, run_id: UUID) -> Response:
+        empty_check(request.stream)
         run = run_of(run_id, caller(request).persona_id)
         body: dict[str, Any] = {"cancelled": run_cancel(by=caller(request).actor, run=run)}
         return Response(body)

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.errors import InvalidRequest, ToolHubError
+from core.parsers import empty_check
 from execution.runs import openapi_again
 from execution.runs.again import run_retry
 from execution.runs.api import result_response
@@ -71,6 +72,7 @@ class RunCleanup(APIView):
 
     @extend_schema(**openapi_again.CLEANUP)
     def post(self, request: Request, run_id: UUID) -> Response:
+        empty_check(request.stream)
         run_cleanup(by=caller(request).actor, run=run_of(run_id, caller(request).persona_id))
         return Response({"cleaned": True})
 

@@ -9,6 +9,7 @@ from toolhub_sdk.canonical import canonical_text
 from toolhub_sdk.checks.engine import compiled
 from toolhub_sdk.checks.manifest import manifest_problems
 from toolhub_sdk.cli.calls import tool_call, tool_load
+from toolhub_sdk.checks.mismatch import mismatches_of
 from toolhub_sdk.cli.package_folder import files_read, manifest_load
 from toolhub_sdk.cli.stop import StopError
 from toolhub_sdk.package import CONTRACT
@@ -59,7 +60,8 @@ def example_failure(
         validator = compiled(definition["outputSchema"])
         if not validator.is_valid(answer.data):
             errors = validator.errors(answer.data)
-            why = errors[0].message[:SHOWN] if errors else "it is too large to say where"
+            found = mismatches_of(errors[0], definition["outputSchema"]) if errors else ()
+            why = found[0].message[:SHOWN] if found else "it is too large to say where"
             return f"the result does not fit outputSchema: {why}"
     contract = definition.get("_meta", {}).get(CONTRACT, {})
     determinism = contract.get("determinism", "non_deterministic")
