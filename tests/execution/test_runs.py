@@ -119,7 +119,7 @@ def test_events_are_counted_from_one_and_can_be_read_from_a_number_on(
     assert [event["seq"] for event in every] == list(range(1, len(every) + 1))
     assert events_of(ask, run_id, "?after=1") == every[1:]
     assert events_of(ask, run_id, "?after=99") == []
-    assert events_of(ask, run_id, "?after=x") == every
+    assert ask(f"{run_id}/events?after=x").status_code == 422
 
 
 def test_events_can_be_read_as_a_stream(

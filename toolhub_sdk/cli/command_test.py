@@ -8,8 +8,8 @@ from typing import Any
 from toolhub_sdk.canonical import canonical_text
 from toolhub_sdk.checks.engine import compiled
 from toolhub_sdk.checks.manifest import manifest_problems
-from toolhub_sdk.cli.calls import tool_call, tool_load
 from toolhub_sdk.checks.mismatch import mismatches_of
+from toolhub_sdk.cli.calls import tool_call, tool_load
 from toolhub_sdk.cli.package_folder import files_read, manifest_load
 from toolhub_sdk.cli.stop import StopError
 from toolhub_sdk.package import CONTRACT
