@@ -1,6 +1,6 @@
 """What needs a person first: counted on the Overview, each with the list that shows it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -10,10 +10,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.counts import counts_read
-from execution.approvals.selectors import approvals_waiting
+from execution.approvals.selectors import approvals_decidable
 from execution.models import Status
+from execution.runs.resolve import RESOLVE
+from execution.runs.selectors import runs_seen
 from execution.schedules.selectors import schedules_seen
 from monitoring.duties import rows_parked
+from registry.installations.four_eyes import eyes_of
 from registry.installations.models import Status as InstallationStatus
 from registry.installations.selectors import installations_page
 from registry.personas.selectors import tokens_ending
@@ -29,15 +32,15 @@ MOST = 1000
 
 @dataclass(frozen=True)
 class Watch:
-    """Something that needs a person; `one` and `many` say it after a number, `permission` who hears of it.
+    """Something that needs a person; `one` and `many` say it after a number, `permission` who is shown it.
 
-    `of` is what is counted: rows, or the runs of a status without an outcome.
+    `of` reads the rows that this person can act on, and no others; without a `permission` everybody is asked.
     """
 
     one: str
     many: str
     permission: str
-    of: Callable[[User], QuerySet[Any]] | Status
+    of: Callable[[User], QuerySet[Any]]
     url_name: str
     query: str
     icon: str
@@ -61,8 +64,12 @@ class Notice:
         return f"{reverse(self.watch.url_name)}{self.watch.query}"
 
 
-def _approvals(person: User) -> QuerySet[Any]:
-    return approvals_waiting(person)
+def _unknown(person: User) -> QuerySet[Any]:
+    return runs_seen(person, RESOLVE).filter(status=Status.OUTCOME_UNKNOWN)
+
+
+def _left_to_a_person(person: User) -> QuerySet[Any]:
+    return runs_seen(person, RESOLVE).filter(status=Status.AWAITING_PERSON)
 
 
 def _proposals(person: User) -> QuerySet[Any]:
@@ -71,7 +78,9 @@ def _proposals(person: User) -> QuerySet[Any]:
 
 def _reviews(person: User) -> QuerySet[Any]:
     waiting = {"status": InstallationStatus.AWAITING_REVIEW.value}
-    return installations_page(waiting, person)
+    rows = installations_page(waiting, person)
+    own = [row.pk for row in rows.filter(person=person) if eyes_of(person, row).rule == "refused"]
+    return rows.exclude(pk__in=own)
 
 
 def _failed_installations(person: User) -> QuerySet[Any]:
@@ -96,8 +105,8 @@ WATCHES = (
     Watch(
         "run whose outcome nobody knows",
         "runs whose outcome nobody knows",
-        "execution.view_run",
-        Status.OUTCOME_UNKNOWN,
+        RESOLVE,
+        _unknown,
         "runs",
         "?status=outcome_unknown",
         "alert-triangle",
@@ -106,8 +115,8 @@ WATCHES = (
     Watch(
         "failed run waits for a person",
         "failed runs wait for a person",
-        "execution.view_run",
-        Status.AWAITING_PERSON,
+        RESOLVE,
+        _left_to_a_person,
         "runs",
         "?status=awaiting_person",
         "user",
@@ -116,8 +125,8 @@ WATCHES = (
     Watch(
         "call waits for your approval",
         "calls wait for your approval",
-        "execution.approve_run",
-        _approvals,
+        "",
+        approvals_decidable,
         "approvals",
         "",
         "user",
@@ -186,16 +195,9 @@ WATCHES = (
 )
 
 
-def notices(person: User, opens: Mapping[str, int]) -> list[Notice]:
-    """What the person may know of and what is there; all rows by one query, each count bounded.
-
-    `opens` says how many runs that the person sees have no outcome, by status.
-    """
+def notices(person: User) -> list[Notice]:
+    """What the person can act on; all rows by one query, each count bounded."""
     watches = [watch for watch in WATCHES if not watch.permission or person.holds(watch.permission)]
-    rows = [watch.of(person)[: MOST + 1] for watch in watches if not isinstance(watch.of, Status)]
-    counts = iter(counts_read(rows))
-    found = [
-        Notice(watch, opens.get(watch.of, 0) if isinstance(watch.of, Status) else next(counts))
-        for watch in watches
-    ]
+    counts = counts_read([watch.of(person)[: MOST + 1] for watch in watches])
+    found = [Notice(watch, count) for watch, count in zip(watches, counts, strict=True)]
     return [notice for notice in found if notice.count]

@@ -59,7 +59,7 @@ class Overview(ConsoleView):
         person = person_of(request)
         sees_runs = person.holds("execution.view_run")
         opens = runs_open(person) if sees_runs else {}
-        context: dict[str, Any] = {"notices": notices(person, opens)}
+        context: dict[str, Any] = {"notices": notices(person)}
         if sees_runs:
             day = day_of(person)
             context |= {

@@ -209,7 +209,7 @@ def _limits(facts: CallFacts) -> Check:
             left = limit.ends_at - facts.now if limit.ends_at else timedelta(0)
             after = max(1, math.ceil(left.total_seconds()))
             reason = f"{limit_words(limit)} {limit.of} {'are' if limit.most > 1 else 'is'} used up."
-            remedy = f"Wait {after} s, or raise the limit."
+            remedy = f"Wait {after} s, or raise the limit. To raise it, set a higher one and delete this one."
             return Check("limits", "fail", reason, code, remedy, _ADMIN, after)
     used = ", ".join(f"{_used(limit)} of {limit_words(limit)} {limit.of}" for limit in limits)
     return Check("limits", "pass", f"Used: {used}." if used else "No limit is reached.")

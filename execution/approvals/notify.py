@@ -14,6 +14,7 @@ from execution.approvals.eyes import APPROVE, responsible_id
 from execution.models import Approval
 from execution.runs.events import iso
 from security.sharing.people import people_with
+from security.two_person_rule import four_eyes_hold
 
 WEBHOOK_KIND, MAIL_KIND = "approval.asked", "approval.mail"
 PEOPLE_MAX = 50
@@ -75,7 +76,7 @@ class ApprovalMail:
     name = MAIL_KIND
 
     def mail(self, delivery: Delivery) -> Mail:
-        """To all who may decide and have an address, but not to who is responsible for the caller."""
+        """To all who may decide by the two-person rule, too, and have an address."""
         approval = _waiting(delivery)
         run = approval.run
         text = (
@@ -95,7 +96,9 @@ class ApprovalMail:
 def approvers(approval: Approval) -> list[str]:
     """The addresses of those who may decide."""
     run = approval.run
-    able = people_with(APPROVE, run.persona, run.tool_version.tool).exclude(pk=responsible_id(run) or 0)
+    kept = responsible_id(run) if four_eyes_hold() else None
+    able = people_with(APPROVE, run.persona, run.tool_version.tool).exclude(pk=kept or 0)
     found = able.exclude(email="").order_by("username").values_list("email", flat=True)[:PEOPLE_MAX]
-    mine = approval.delegate.email if approval.delegate else ""
+    delegate = approval.delegate if approval.delegate_id != kept else None
+    mine = delegate.email if delegate else ""
     return list(dict.fromkeys([*([mine] if mine else []), *found]))

@@ -11,12 +11,23 @@ from execution.models import Approval, Run
 from execution.runs.events import iso
 from security.models import User
 from security.sharing.reach import about, may
+from security.two_person_rule import four_eyes_hold
 
 
 def approvals_waiting(person: User) -> QuerySet[Approval]:
     """Those that wait and are the person's to decide, four eyes aside; the oldest first."""
     rows = _rows().filter(decision="").order_by("pk")
     return _reached(person, rows, Q(delegate=person))
+
+
+def approvals_decidable(person: User) -> QuerySet[Approval]:
+    """Those of `approvals_waiting` that the person may decide: every count of calls for their approval."""
+    rows = approvals_waiting(person)
+    if not four_eyes_hold():
+        return rows
+    # As `responsible_id` reads it.
+    own = Q(run__token__responsible=person) | Q(run__token=None, run__responsible=person)
+    return rows.exclude(pk__in=Approval.objects.filter(own, decision="").order_by().values("pk"))
 
 
 def approvals_decided(person: User, count: int = 10) -> list[Approval]:

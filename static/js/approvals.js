@@ -1,4 +1,5 @@
-// The queue of approvals by the keyboard: j and k move, a approves, d goes to the reason of a denial.
+// The queue of approvals by the keyboard: j and k choose a call, a asks whether to approve it, d goes to the
+// reason of a denial. No single key decides.
 const cards = () => [...document.querySelectorAll("[data-approval]")];
 const isTyping = (element) => element.matches("input, select, textarea, [contenteditable]");
 
@@ -15,14 +16,43 @@ function move(step) {
   return Boolean(next);
 }
 
+// Shows the call in the dialog; its button sends the card's form.
+function askFirst(card, form) {
+  const dialog = document.getElementById("confirm");
+  const title = document.createElement("h1");
+  title.className = "h3";
+  title.textContent = `Approve: ${card.querySelector("h2 a, h2")?.textContent.trim() ?? "this call"}?`;
+  const call = document.createElement("pre");
+  call.textContent = card.querySelector("[data-json] code")?.textContent ?? "";
+  const buttons = document.createElement("p");
+  buttons.className = "buttons";
+  const yes = document.createElement("button");
+  yes.type = "button";
+  yes.className = "btn btn-primary";
+  yes.textContent = "Approve call";
+  yes.addEventListener("click", () => {
+    dialog.close();
+    form.requestSubmit();
+  });
+  const no = document.createElement("button");
+  no.type = "button";
+  no.className = "btn";
+  no.dataset.close = "";
+  no.textContent = "Cancel";
+  buttons.append(yes, no);
+  dialog.setAttribute("aria-label", title.textContent);
+  dialog.replaceChildren(title, call, buttons);
+  dialog.showModal();
+  yes.focus();
+}
+
 function act(key) {
   if (key === "j") return move(1);
   if (key === "k") return move(current() ? -1 : 1);
-  // One that is shown alone needs no choosing.
-  const card = current() ?? (cards().length === 1 ? cards()[0] : null);
+  const card = current();
   if (key === "a") {
     const form = card?.querySelector("[data-approve]");
-    form?.requestSubmit();
+    if (form) askFirst(card, form);
     return Boolean(form);
   }
   if (key === "d") {

@@ -140,6 +140,11 @@ def test_calls_are_decided_by_keys(
         answer = httpx.get(f"{hub.url}/api/v1/runs/{run}", headers=headers, params={"wait": 20}, timeout=40)
         return str(answer.json()["metadata"]["status"])
 
+    def waits(run: Any) -> bool:
+        headers = {"Authorization": f"Bearer {token}"}
+        answer = httpx.get(f"{hub.url}/api/v1/runs/{run}", headers=headers, timeout=40)
+        return bool(answer.json()["metadata"]["status"] == "awaiting_approval")
+
     runs = []
     for name in ("first", "second", "third"):
         answer = execute("gauge_with_care", {"name": name})
@@ -148,8 +153,20 @@ def test_calls_are_decided_by_keys(
     queue = bo.new_page()
     queue.goto("/approvals/")
     expect(queue.get_by_text('"first"')).to_be_visible()
+    # No key decides a call that nobody chose.
+    queue.keyboard.press("a")
+    expect(queue.locator("dialog[open]")).to_have_count(0)
+    _move_to(queue, '"first"')
+    # Nor does one key decide the one that was chosen: it is shown, and asked about.
+    queue.keyboard.press("a")
+    expect(queue.get_by_role("dialog")).to_contain_text('"first"')
+    queue.keyboard.press("a")
+    queue.keyboard.press("Escape")
+    expect(queue.locator("dialog[open]")).to_have_count(0)
+    assert waits(runs[0])
     _move_to(queue, '"first"')
     queue.keyboard.press("a")
+    queue.keyboard.press("Enter")
     expect(queue.get_by_text("approved, it runs")).to_be_visible()
     assert status(runs[0]) == "completed"
     _move_to(queue, '"second"')
@@ -196,6 +213,7 @@ def test_a_full_queue_is_gone_through_by_keys_alone(
 
     approved, following = name_of(8), name_of(9)
     queue.keyboard.press("a")
+    queue.keyboard.press("Enter")
     expect(queue.get_by_text("approved, it runs")).to_be_visible()
     # The next one stands in its place and has the focus.
     expect(cards.nth(8)).to_be_focused()
