@@ -119,6 +119,8 @@ class GrantForm(ConsoleForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if "capability" not in self.fields:
+            return
         self.fields["capability"].widget.attrs |= {
             "hx-get": reverse("capability_options"),
             "hx-trigger": "focus once, input changed delay:200ms",
@@ -154,9 +156,10 @@ for _row in ROWS:
 class GrantEditForm(GrantForm):
     """A grant that is there: all but its capability can be changed."""
 
+    capability = None  # type: ignore[assignment]  # this is how Django leaves a field out
+
     def __init__(self, *args: Any, grant: Grant, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        del self.fields["capability"]
         kinds, known = [one["kind"] for one in grant.conditions], dict(_KINDS)
         # Conditions that the form cannot show stay.
         self.keeps = len(kinds) > len(ROWS) or any(kind not in known for kind in kinds)

@@ -154,6 +154,20 @@ ids |= {
     "pattern": pattern.pk,
     "credential": Secret.objects.get(scope="git").pk,
 }
+from registry.releases.overlay import tool_overlay_edit
+from security.loosening import SecondPersonNeeded
+from security.policy.models import ProposedChange
+from security.services import grant_create
+echo = Tool.objects.get(name="echo")
+tool_overlay_edit(by=admin, tool=echo, overlay={"sanitise": True, "contentChecks": "block"})
+lea = User.objects.create_superuser("lea")
+try:
+    tool_overlay_edit(by=lea, tool=echo, overlay={"contentChecks": "record"})
+except SecondPersonNeeded as needed:
+    needed.keep()
+folder = {"kind": "path", "argument": "/path", "values": ["/srv/reports"]}
+ids |= {"proposal": ProposedChange.objects.get().pk}
+ids |= {"grant": grant_create(by=admin, persona=demo, capability="file:write", reason="Weekly report", conditions=[folder]).pk}
 from registry.collections.services import collection_create
 made = collection_create(by=admin, name="research", description="What researchers use", tools=list(Package.objects.get(name="toolhub-data").tools.all()))
 assignment_create(by=admin, persona=demo, collection=made)
@@ -186,6 +200,7 @@ FIXED = (
     "/personas/demo/?after=calculate",
     "/personas/demo/switch/",
     "/personas/demo/signing/",
+    "/proposed-changes/",
     "/policy/",
     "/policy/?q=nothing+has+this+name",
     "/policy/new/",
@@ -326,6 +341,8 @@ def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: Browse
     mine += [f"/settings/resources/{rare['printer']}/{act}/" for act in ("switch", "remove")]
     mine += [f"/personas/demo/tokens/{rare['token']}/{act}/" for act in ("rotate", "revoke")]
     mine += [f"/account/tokens/{rare['token']}/revoke/"]
+    mine += [f"/proposed-changes/{rare['proposal']}/", f"/proposed-changes/{rare['proposal']}/refuse/"]
+    mine += [f"/personas/demo/grants/{rare['grant']}/"]
     mine += [f"/teams/{rare['team']}/", f"/teams/{rare['team']}/delete/"]
     mine += [f"/teams/{rare['team']}/members/{rare['kim']}/"]
     mine += [f"/sharing/package/careful/approve/person/{rare['kim']}/"]

@@ -77,7 +77,9 @@ def test_every_door_answers_alike(
             of_hub = need in ROUTES
             expected = (need, held) in BY and not (of_hub and way != "grant")
             versions.update(required_capabilities=[need])
-            found = call_simulate(persona, "echo", CallRequest(arguments={"text": "a"}))
+            found = call_simulate(
+                Persona.objects.get(pk=persona.pk), "echo", CallRequest(arguments={"text": "a"})
+            )
             answers = {
                 "simulator": found.refusal is None,
                 "call": call("echo", {"text": "a"}).status_code == 200,

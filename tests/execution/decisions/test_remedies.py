@@ -233,7 +233,8 @@ def test_a_second_folder_is_added_over_the_api_and_the_same_grant_twice_names_it
     assert client.post(at, other, **headers).status_code == 201
     assert Grant.objects.filter(persona=persona, capability="file:read").count() == 2
     until = "2190-01-01T00:00:00Z"
-    assert client.patch(f"{at}/{number}", {"expires_at": until}, **headers).json()["expires_at"] == until
+    ends = client.patch(f"{at}/{number}", {"expires_at": until}, **headers).json()["expires_at"]
+    assert ends.startswith("2190-01-01T00:00:00")
     assert client.patch(f"{at}/{number}", {"expires_at": None}, **headers).json()["expires_at"] is None
 
 
@@ -253,7 +254,8 @@ def test_a_grant_is_edited_and_renewed_on_its_page(admin: User, persona: Persona
         "argument": "/path",
         "values": "/srv/a\n/srv/b",
     }
-    assert client.post(at, form).status_code == 302
+    answer = client.post(at, form)
+    assert answer.status_code == 302, answer.context["form"].errors
     row.refresh_from_db()
     assert row.is_in_force
     assert (row.reason, row.conditions[0]["values"]) == ("still needed", ["/srv/a", "/srv/b"])
