@@ -13,8 +13,9 @@ from random import Random
 
 from chaos.faults import PROCESSES, SERVICES, Planter
 from chaos.hub import Hub, running
-from chaos.load import Clients
+from chaos.load import Approver, Clients
 from chaos.postgres import PostgresMissing
+from chaos.receiver import Callbacks, receiving
 from chaos.services import BROKERS
 from chaos.verdict import Verdict, executions_of, verdict
 
@@ -29,6 +30,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, help="plants the same faults and makes the same calls again")
     parser.add_argument("--lease", type=int, default=4, help="lease of a run, in s (default 4)")
     parser.add_argument("--broker", choices=tuple(BROKERS), default="redis", help="embedded: with SQLite")
+    parser.add_argument("--no-fsync", action="store_true", help="PostgreSQL does not wait for the disk")
     parser.add_argument("--log", type=Path, metavar="FOLDER", help="keep what the processes say there")
     given = parser.parse_args()
     if given.seconds <= 0 or given.lease < 3:
@@ -36,14 +38,18 @@ def arguments() -> argparse.Namespace:
     return given
 
 
-def storm(hub: Hub, seed: int, seconds: float) -> tuple[Verdict, Counter[str], Counter[int]]:
+def storm(
+    hub: Hub, seed: int, seconds: float, callbacks: Callbacks
+) -> tuple[Verdict, Counter[str], Counter[int]]:
     """Load and faults for so long, then rest; what became of all calls, the faults planted, the answers."""
     begun = time.monotonic()
 
     def tell(name: str) -> None:
         print(f"{time.monotonic() - begun:6.1f} s  {name}", flush=True)
 
-    clients = Clients(hub, seed, CLIENTS)
+    if hub.no_sandbox:
+        tell(f"no tool runs in the sandbox here: {hub.no_sandbox}")
+    clients, approver = Clients(hub, seed, CLIENTS, callbacks.url), Approver(hub)
     planters = [
         Planter(hub, faults, Random(f"{seed}:{kind}"), tell)
         for kind, faults in (("processes", PROCESSES), ("services", SERVICES))
@@ -53,7 +59,9 @@ def storm(hub: Hub, seed: int, seconds: float) -> tuple[Verdict, Counter[str], C
         planter.end()
     tell("the last fault is over")
     clients.end(SETTLE_S)
-    found = verdict(json.loads(hub.count(SETTLE_S)), clients.told, executions_of(hub.world))
+    kept = json.loads(hub.count(SETTLE_S))
+    approver.end()
+    found = verdict(kept, clients.told, executions_of(hub.world), callbacks.messages)
     tell("every run is closed, or given up")
     for planter in planters:
         found.faults.extend(planter.broken)
@@ -90,8 +98,9 @@ def main() -> int:
         folder = given.log or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            with running(folder, given.broker, given.lease) as hub:
-                found, planted, answers = storm(hub, seed, given.seconds)
+            hub_runs = running(folder, given.broker, given.lease, fsync=not given.no_fsync, wide=True)
+            with hub_runs as hub, receiving() as callbacks:
+                found, planted, answers = storm(hub, seed, given.seconds, callbacks)
         except PostgresMissing as error:
             print(f"FAILED: {error}.")
             return 1

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from chaos.hub import Hub
+from chaos.clock import clock, clock_library
+from chaos.hub import SLOTS, Hub
 from chaos.processes import answers, manage, wait_for
 
 Act = Callable[[Hub, Random], None]
@@ -24,15 +25,18 @@ SLOW_REQUESTS = (
     b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n",
     b"POST /api/v1/execute HTTP/1.1\r\nHost: 127",
 )
+OFFSETS = ("+2h", "-2h", "+3d", "-3d")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault that has a name, and whether it needs a PostgreSQL server of our own."""
+    """A fault: its name, how it is planted, and whether it needs a PostgreSQL server of our own."""
 
     name: str
     act: Act
     needs_server: bool = False
+    # Whether it can be planted in this hub, on this machine.
+    fits: Callable[[Hub], bool] = lambda _hub: True
 
 
 def _rest(hub: Hub) -> None:
@@ -94,7 +98,45 @@ def _slow(hub: Hub, random: Random) -> None:
         for number in range(SLOW):
             connection = crowd.enter_context(socket.create_connection(("127.0.0.1", hub.port), timeout=5))
             connection.sendall(SLOW_REQUESTS[number % len(SLOW_REQUESTS)])
-        wait_for(lambda: answers(f"{hub.address}/livez"))
+        wait_for(lambda: answers(f"http://127.0.0.1:{hub.port}/livez"))
+
+
+def _kill_supervisor(hub: Hub, random: Random) -> None:
+    hub.kill_supervisor(hub.one("up", random))
+
+
+def _kill_guard(hub: Hub, random: Random) -> None:
+    hub.kill_guard(hub.one("up", random), random)
+
+
+def _wrong_clock(role: str) -> Act:
+    """The process is killed, and its next one has a clock that is hours ahead or behind."""
+
+    def act(hub: Hub, random: Random) -> None:
+        env = clock(random.choice(OFFSETS))
+        start = (
+            hub.processes.steward if role == "steward" else lambda **env: hub.processes.worker(SLOTS, **env)
+        )
+        hub.start_anew(hub.one(role, random), lambda: start(**env))
+
+    return act
+
+
+def _full(hub: Hub, random: Random) -> None:
+    assert hub.database
+    hub.database.fill(random.uniform(*AWAY_S))
+
+
+def _has_up(hub: Hub) -> bool:
+    return any(role.name == "up" for role in hub.roles)
+
+
+def _has_disk(hub: Hub) -> bool:
+    return hub.database is not None and hub.database.disk is not None
+
+
+def _has_clock(_hub: Hub) -> bool:
+    return clock_library() is not None
 
 
 PROCESSES = (
@@ -107,6 +149,10 @@ PROCESSES = (
     Fault("web stopped for two leases", _stop("web")),
     Fault("steward stopped for two leases", _stop("steward")),
     Fault(f"{SLOW} requests that never come whole", _slow),
+    Fault("supervisor killed", _kill_supervisor, fits=_has_up),
+    Fault("guard killed", _kill_guard, fits=_has_up),
+    Fault("worker's clock wrong by hours", _wrong_clock("worker"), fits=_has_clock),
+    Fault("steward's clock wrong by hours", _wrong_clock("steward"), fits=_has_clock),
 )
 SERVICES = (
     Fault("broker lost with its messages", _broker),
@@ -116,6 +162,8 @@ SERVICES = (
     Fault("database blocked for two leases", _block, needs_server=True),
     Fault("database connections cut", _cut, needs_server=True),
     Fault("a commit's answer lost", _answer_lost, needs_server=True),
+    Fault("database's disk full", _full, needs_server=True, fits=_has_disk),
+    # The clock of the database itself is not moved: leases go by it.
 )
 
 
@@ -126,7 +174,9 @@ class Planter:
         self, hub: Hub, faults: tuple[Fault, ...], random: Random, tell: Callable[[str], None]
     ) -> None:
         self._hub, self._random, self._tell = hub, random, tell
-        self._faults = [fault for fault in faults if hub.database or not fault.needs_server]
+        self._faults = [
+            fault for fault in faults if (hub.database or not fault.needs_server) and fault.fits(hub)
+        ]
         self.planted: Counter[str] = Counter()
         self.broken: list[str] = []
         self._over = threading.Event()

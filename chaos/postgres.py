@@ -47,8 +47,8 @@ def _account() -> dict[str, Any]:
 class Postgres:
     """The server; `port` is its own, and its log lies in `log`."""
 
-    def __init__(self, log: Path) -> None:
-        self.port, self.log = free_port(), log
+    def __init__(self, log: Path, *, fsync: bool = True) -> None:
+        self.port, self.log, self._fsync = free_port(), log, fsync
         self._bin, self._as = _programs(), _account()
         # Not below the caller's folder, into which the other account may not look.
         self.folder = Path(tempfile.mkdtemp(prefix="toolhub-postgres-"))
@@ -67,8 +67,14 @@ class Postgres:
 
     def start(self) -> None:
         """Starts, and waits until it answers."""
-        # The machine stays up, whatever becomes of the server: what it wrote is safe without fsync.
-        options = ["-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="]
+        options = [
+            "-c",
+            f"fsync={'on' if self._fsync else 'off'}",
+            "-c",
+            "listen_addresses=127.0.0.1",
+            "-c",
+            "unix_socket_directories=",
+        ]
         options += ["-c", "max_connections=200", "-c", "shared_buffers=32MB"]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(

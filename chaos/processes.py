@@ -19,6 +19,8 @@ from toolhub.processes.plan import Program
 
 Process = subprocess.Popen[bytes]
 GRACE_S = 10.0
+# A start is waited for as long as the process lives, and no longer than this.
+START_S = 900.0
 
 
 class Processes:
@@ -57,8 +59,23 @@ class Processes:
         port = port or free_port()
         process = self.start(programs.web("127.0.0.1", port, workers=workers, threads=threads), env)
         address = f"http://127.0.0.1:{port}"
-        wait_for(lambda: answers(f"{address}/livez"), 60)
+        await_answer(process, address)
         return process, address
+
+    def up(self, port: int, **env: str) -> Process:
+        """The whole hub by `manage.py up`: a supervisor with a guard for each program, once it answers."""
+        program = Program("up", [sys.executable, "manage.py", "up", "--port", str(port)])
+        process = self.start(program, env)
+
+        def begun() -> bool:
+            nonlocal process
+            if process.poll() is not None:  # the database is away: whoever looks after services tries again
+                self._started.remove(process)
+                process = self.start(program, env)
+            return answers(f"http://127.0.0.1:{port}/livez")
+
+        wait_for(begun, START_S, "the answer of manage.py up", every=0.5)
+        return process
 
     def signal(self, process: Process, number: signal.Signals) -> None:
         """Sends a signal to a process and its whole group."""
@@ -78,9 +95,42 @@ class Processes:
             self.kill(process)
 
 
+def await_answer(process: Process, address: str) -> None:
+    """Return once a web process answers. Raises AssertionError when it ends first, or after START_S."""
+
+    def begun() -> bool:
+        if process.poll() is not None:
+            raise AssertionError(
+                f"the process for {address} ended with {process.returncode} before it answered"
+            )
+        return answers(f"{address}/livez")
+
+    wait_for(begun, START_S, f"the answer of {address}/livez")
+
+
 def children(process: Process) -> list[int]:
     """The processes below one of the hub's: a worker's pool, or what serves for a web process."""
     return descendants(process.pid)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there and not only waits to be collected."""
+    return _stat(pid)[:1] not in ([], ["Z"])
+
+
+def parent_of(pid: int) -> int:
+    """The process above one; 0 where there is none."""
+    return int((_stat(pid) or ["", "0"])[1])
+
+
+def _stat(pid: int) -> list[str]:
+    """State and parent of a process, from proc(5); nothing where it is gone."""
+    try:
+        return (
+            Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        )
+    except OSError:
+        return []
 
 
 def manage(env: Mapping[str, str], *words: str, patience_s: float = 300.0) -> str:
@@ -101,11 +151,16 @@ def answers(address: str) -> bool:
         return False
 
 
-def wait_for(true: Callable[[], Any], seconds: float = 30.0) -> Any:
+def wait_for(
+    true: Callable[[], Any],
+    seconds: float = 30.0,
+    what: str = "what was waited for",
+    every: float = 0.05,
+) -> Any:
     """What `true` gives once it is true. Raises AssertionError when that takes too long."""
     ends = time.monotonic() + seconds
     while not (found := true()):
         if time.monotonic() > ends:
-            raise AssertionError(f"did not come true within {seconds} s")
-        time.sleep(0.05)
+            raise AssertionError(f"{what} did not come within {seconds} s")
+        time.sleep(every)
     return found

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import amqp
 
+from chaos.disk import SmallDisk
 from chaos.gate import Gate
 from chaos.postgres import Postgres
 from chaos.redis_server import Redis
@@ -110,8 +111,9 @@ BROKERS: dict[str, type[RedisBroker] | type[RabbitBroker] | type[FolderBroker]] 
 class Database:
     """PostgreSQL of our own behind a gate. `url` is the hub's way to it; no fault closes `direct`."""
 
-    def __init__(self, folder: Path) -> None:
-        self.server = Postgres(folder / "postgres.log")
+    def __init__(self, folder: Path, *, fsync: bool = True) -> None:
+        self.server = Postgres(folder / "postgres.log", fsync=fsync)
+        self.disk: SmallDisk | None = None
         self.gate = Gate(self.server.port)
         self.url, self.direct = self.server.url(self.gate.port), self.server.url()
 
@@ -126,8 +128,18 @@ class Database:
         time.sleep(seconds)
         self.gate.unblock()
 
+    def fill(self, seconds: float) -> None:
+        """For so long the disk of runs and ledger is full."""
+        assert self.disk
+        self.disk.fill()
+        time.sleep(seconds)
+        self.disk.clear()
+
     def remove(self) -> None:
         self.gate.close()
+        self.server.stop(crash=True)
+        if self.disk:
+            self.disk.remove()
         self.server.remove()
 
 

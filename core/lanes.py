@@ -109,4 +109,4 @@ def lane_of(path: str) -> str:
     return "health" if path in _HEALTH else "pages"
 
 
-_HEALTH = frozenset({"/healthz", "/readyz", "/metrics"})
+_HEALTH = frozenset({"/livez", "/healthz", "/readyz", "/metrics"})

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-from toolhub_sdk import Field, Package, ToolContext, tool
+from toolhub_sdk import Field, Package, ToolContext, ToolError, tool
 
 PACKAGE = Package(
     name="world",
@@ -69,3 +69,56 @@ def world_quick(ctx: ToolContext, file: Trace) -> int:
 def world_pure(file: Trace) -> str:
     """Returns its argument; pure, so that run and outcome are written at once."""
     return file
+
+
+@tool(
+    side_effects="impure",
+    idempotent=True,
+    timeout_ms=30_000,
+    retry={"maxRetries": 3, "backoff": {"type": "fixed", "delay": 100}},
+)
+def world_flaky(ctx: ToolContext, file: Trace, seconds: Seconds = 0) -> int:
+    """Acts on the world; its first attempt fails and is repeated."""
+    _act(ctx, file, seconds)
+    if ctx.attempt == 1:
+        raise ToolError("FLAKY", "The first attempt fails.")
+    return ctx.attempt
+
+
+@tool(side_effects="impure", idempotent=False, timeout_ms=30_000, requires_approval=True)
+def world_asked(ctx: ToolContext, file: Trace, seconds: Seconds = 0) -> int:
+    """Acts on the world once a person has approved it; must not be repeated."""
+    return _act(ctx, file, seconds)
+
+
+@tool(side_effects="impure", idempotent=False, timeout_ms=30_000)
+def world_undo(ctx: ToolContext, file: Trace) -> int:
+    """Undoes what world_effect did; must not be repeated."""
+    return _act(ctx, file, 0)
+
+
+@tool(
+    side_effects="impure",
+    idempotent=False,
+    timeout_ms=30_000,
+    effects=(
+        {
+            "type": "state_change",
+            "description": "Counts the calls of the session.",
+            "state": "n",
+            "change": "increment",
+            "rollback": {"tool": "world_undo", "arguments": {"file": "arguments.file"}},
+        },
+        {
+            "type": "memory",
+            "description": "Keeps the result; where a call says so, this effect fails.",
+            "scope": "short-term",
+            "operation": "write",
+            "key": "last",
+            "expression": "arguments.fail ? result.missing : result",
+        },
+    ),
+)
+def world_effect(ctx: ToolContext, file: Trace, seconds: Seconds = 0, fail: bool = False) -> int:
+    """Acts on the world and counts itself in the session's memory; must not be repeated."""
+    return _act(ctx, file, seconds)

@@ -12,4 +12,4 @@ def sleep(seconds: float) -> None:
     select.select([], [], [], seconds)
 
 
-time.sleep = sleep
+time.sleep = sleep  # type: ignore[assignment]

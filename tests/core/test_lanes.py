@@ -139,7 +139,7 @@ def test_every_address_has_its_lane() -> None:
     for path in routes(get_resolver()):
         found.setdefault(lane_of(path), set()).add(path)
     assert set(found) == {"calls", "cancels", "api", "health", "pages"}
-    assert found["health"] == {"/healthz", "/readyz", "/metrics"}
+    assert found["health"] == {"/livez", "/healthz", "/readyz", "/metrics"}
     assert {"/api/v1/execute", "/api/v1/tools/<str:name>/execute", "/mcp"} <= found["calls"]
     assert len(found["calls"]) <= 4
     assert "/api/v1/runs/<uuid:run_id>/cancel" in found["cancels"]

@@ -58,3 +58,51 @@ def test_the_verdict_on_what_went_well() -> None:
     found = verdict(kept("world_once", "completed"), TOLD, {"r": 1})
     assert (found.faults, found.accepted, found.outcomes, found.unknown) == ([], 1, 1, 0)
     assert found.executions == {1: 1}
+
+
+def effect(code: str | None, *, undone: int, counted: int) -> dict[str, object]:
+    """A call of world_effect that ended so, its undoing runs, and what the memory counts."""
+    status = "failed" if code else "completed"
+    rows: dict[str, object] = {"r": {"tool": "world_effect", "status": status, "code": code, "attempts": 1}}
+    for number in range(undone):
+        row = {"tool": "world_undo", "status": "completed", "code": None, "attempts": 1, "parent": "r"}
+        rows[f"u{number}"] = row
+    return {"runs": rows, "late": 0, "faults": {}, "counted": counted, "due_times": 0}
+
+
+@pytest.mark.parametrize(
+    ("rows", "word"),
+    [
+        (effect(None, undone=0, counted=2), "which says 2"),
+        (effect(None, undone=0, counted=0), "which says 0"),
+        (effect("EFFECT_FAILED", undone=0, counted=0), "0 undoing runs, not 1"),
+        (effect("EFFECT_FAILED", undone=2, counted=0), "2 undoing runs, not 1"),
+        (effect(None, undone=1, counted=1), "1 undoing runs, not 0"),
+        (effect(None, undone=0, counted=1) | {"due_times": 1}, "1 due times"),
+    ],
+)
+def test_the_verdict_counts_effects_undoing_and_schedules(rows: dict[str, object], word: str) -> None:
+    told = [Told("k", "world_effect", "r")]
+    seen = dict.fromkeys(rows["runs"], 1)  # type: ignore[call-overload]
+    assert any(word in fault for fault in verdict(rows, told, seen).faults)
+    for right in (effect(None, undone=0, counted=1), effect("EFFECT_FAILED", undone=1, counted=0)):
+        assert verdict(right, told, dict.fromkeys(right["runs"], 1)).faults == []  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("asked", "messages", "word"),
+    [
+        (True, {}, "never came"),
+        (True, {"r": {("a", "completed"), ("b", "completed")}}, "2 different messages"),
+        (True, {"r": {("a", "failed")}}, "said failed, not completed"),
+        (False, {"r": {("a", "completed")}}, "nobody asked"),
+    ],
+)
+def test_the_verdict_counts_callbacks(
+    asked: bool, messages: dict[str, set[tuple[str, str]]], word: str
+) -> None:
+    rows = kept("world_once", "completed")
+    rows["runs"]["r"]["callback"] = asked  # type: ignore[index]
+    assert any(word in fault for fault in verdict(rows, TOLD, {"r": 1}, messages).faults)
+    rows["runs"]["r"]["callback"] = True  # type: ignore[index]
+    assert verdict(rows, TOLD, {"r": 1}, {"r": {("a", "completed")}}).faults == []

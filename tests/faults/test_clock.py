@@ -1,11 +1,11 @@
 """The clocks of the hub's machines are wrong by hours (faults 9): leases go by the database's."""
 
-import os
 from pathlib import Path
 
 import pytest
 
-from chaos.processes import ROOT
+from chaos.clock import clock as clock_env
+from chaos.clock import clock_library
 from chaos.verdict import executions_of
 from execution.models import Attempt, Run, Status
 from execution.runs.invariants import invariants_check
@@ -16,16 +16,10 @@ pytestmark = [pytest.mark.faults]
 
 
 def clock(offset: str) -> dict[str, str]:
-    """The environment of a process whose wall clock is off. (To jump while it sleeps, libfaketime cannot do.)"""
-    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
-    if not found:
+    """The environment of a process whose wall clock is off."""
+    if clock_library() is None:
         missing("libfaketime is not installed (Debian: apt install libfaketime)")
-    return {
-        "LD_PRELOAD": str(found[0]),
-        "FAKETIME": offset,
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        "PYTHONPATH": os.pathsep.join([str(Path(__file__).with_name("wrong_clock")), str(ROOT)]),
-    }
+    return clock_env(offset)
 
 
 @pytest.mark.parametrize(("first", "second"), [("+2h", "-2h"), ("-2h", "+2h")])

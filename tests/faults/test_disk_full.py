@@ -3,14 +3,13 @@
 import contextlib
 import http.client
 import json
-import os
 import resource
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from chaos.disk import DiskMissing, SmallDisk
 from chaos.hub import Hub, running
 from chaos.postgres import PostgresMissing
 from chaos.processes import children
@@ -56,32 +55,15 @@ def refused_then_served(hub: Hub, make_room: Room) -> None:
 def small_disk(hub: Hub, table: str) -> Iterator[Room]:
     """A table lies on a disk without room, until somebody makes some."""
     assert hub.database
-    server = hub.database.server
-    disk = server.folder / "disk"
-    disk.mkdir()
-    if (
-        os.getuid()
-        or subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=8m,mode=777", "none", disk], check=False, capture_output=True
-        ).returncode
-    ):
-        missing("a small disk cannot be mounted here")
     try:
-        (disk / "space").mkdir()
-        os.chown(disk / "space", *_owner(server.folder))
-        server.execute(f"CREATE TABLESPACE small LOCATION '{disk / 'space'}'")
-        server.execute(f"ALTER TABLE {table} SET TABLESPACE small")
-        with contextlib.suppress(OSError), (disk / "ballast").open("wb", buffering=0) as ballast:
-            while True:
-                ballast.write(b"\0" * 4096)
-        yield (disk / "ballast").unlink
+        disk = SmallDisk(hub.database.server, (table,), megabytes=8)
+    except DiskMissing as error:
+        missing(str(error))
+    try:
+        disk.fill()
+        yield disk.clear
     finally:
-        # The server has files open there: the mount goes when they are closed.
-        subprocess.run(["umount", "--lazy", disk], check=True)
-
-
-def _owner(folder: Path) -> tuple[int, int]:
-    return folder.stat().st_uid, folder.stat().st_gid
+        disk.remove()
 
 
 def files_limit(hub: Hub, longest: int) -> None:

@@ -7,7 +7,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from execution.models import Run, RunEvent, Status
+from core.outbox.models import Delivery, State
+from execution.callbacks.state import RUN_OUTCOME
+from execution.memory.models import Item
+from execution.models import IdempotencyKey, Run, RunEvent, Schedule, Status
 from execution.runs.events import LATE_RESULT
 from execution.runs.invariants import invariants_check
 from execution.runs.states import FINAL
@@ -23,14 +26,34 @@ class Command(BaseCommand):
         parser.add_argument("--wait", type=float, default=0.0, help="at most so many seconds (default 0)")
 
     def handle(self, *args: Any, wait: float, **options: Any) -> None:
+        Schedule.objects.update(enabled=False, next_at=None)
         ends = time.monotonic() + wait
-        closed = (*FINAL, Status.OUTCOME_UNKNOWN)
-        while Run.objects.exclude(status__in=closed).exists() and time.monotonic() < ends:
+        while _is_open() and time.monotonic() < ends:
             time.sleep(LOOK_S)
-        rows = Run.objects.values_list("pk", "tool", "status", "error", "attempt")
-        runs = {
-            str(pk): {"tool": tool, "status": status, "code": (error or {}).get("code"), "attempts": attempt}
-            for pk, tool, status, error, attempt in rows
+        found = {
+            "runs": {str(run.pk): _view(run) for run in Run.objects.all()},
+            "late": RunEvent.objects.filter(kind=LATE_RESULT).count(),
+            "faults": invariants_check().faults,
+            "counted": sum(int(item.value or 0) for item in Item.objects.filter(key="n")),
+            "due_times": IdempotencyKey.objects.filter(key__startswith="schedule:").count(),
         }
-        late = RunEvent.objects.filter(kind=LATE_RESULT).count()
-        self.stdout.write(json.dumps({"runs": runs, "late": late, "faults": invariants_check().faults}))
+        self.stdout.write(json.dumps(found))
+
+
+def _is_open() -> bool:
+    """Whether a run has no outcome yet, or a message about one is still to be sent."""
+    closed = (*FINAL, Status.OUTCOME_UNKNOWN)
+    owed = Delivery.objects.filter(kind=RUN_OUTCOME, state=State.QUEUED)
+    return Run.objects.exclude(status__in=closed).exists() or owed.exists()
+
+
+def _view(run: Run) -> dict[str, Any]:
+    return {
+        "tool": run.tool,
+        "status": run.status,
+        "code": (run.error or {}).get("code"),
+        "attempts": run.attempt,
+        "scheduled": run.token_id is None and run.parent_id is None,
+        "parent": str(run.parent_id) if run.parent_id else None,
+        "callback": bool(run.request.get("callback_url")),
+    }
