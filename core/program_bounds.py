@@ -89,15 +89,20 @@ class Complaints:
 
     def take(self, line: str) -> None:
         """One line. A parent names the signal that its child died of."""
-        found = _SIGNAL.search(line)
-        if _NO_MEMORY.search(line):
-            self.over = "memory"
-        elif _FILE_LARGE.search(line):
-            self.over = self.over or "large"
-        elif found and not self.over:
-            self.over = over_by_signal(int(found[1]))
+        # A server that git speaks to tells of itself.
+        if not line.startswith("remote:"):
+            self.over = self.over or _over_by_words(line)
         if self._on_line:
             self._on_line(line)
+
+
+def _over_by_words(line: str) -> str:
+    if _NO_MEMORY.search(line):
+        return "memory"
+    if _FILE_LARGE.search(line):
+        return "large"
+    found = _SIGNAL.search(line)
+    return over_by_signal(int(found[1])) if found else ""
 
 
 def over_by_signal(number: int) -> str:

@@ -43,6 +43,7 @@ CASES = [
     ("a file", FILE, Bounds(file_bytes=1 << 20), Ended.LARGE),
     ("nothing", "print(1)", SMALL, Ended.WELL),
     ("a fault", "raise KeyError", SMALL, Ended.BADLY),
+    ("a server without memory", "import sys; sys.exit('remote: fatal: out of memory')", SMALL, Ended.BADLY),
 ]
 
 
