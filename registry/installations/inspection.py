@@ -92,21 +92,18 @@ def _difference(used: Release | None, draft: Draft) -> list[Change]:
 
 
 def _needs(manifest: dict[str, Any], person: User | None) -> list[dict[str, Any]]:
-    """The tools that the package asks for: `{tool, range, version, fits}`, the version in use.
+    """The tools that the package asks for: `{tool, range, version, fits}`, by the version in use.
 
-    None where no tool is that who asked sees: else any name could be asked for, to hear its version.
+    The version is None, and nothing is said of its fit, where no tool is that who asked sees: else any name
+    could be asked for, to hear its version.
     """
     asked = manifest.get("dependencies", {}).get("tools", {})
     here = Tool.objects.filter(name__in=list(asked), active__isnull=False)
     here = within(person, here, SEE_TOOL) if person else here
     versions = dict(here.values_list("name", "active__version"))
     return [
-        {
-            "tool": name,
-            "range": str(span),
-            "version": versions.get(name),
-            "fits": range_holds(str(span), str(versions[name])) if name in versions else None,
-        }
+        {"tool": name, "range": str(span), "version": versions.get(name)}
+        | ({"fits": range_holds(str(span), str(versions[name]))} if name in versions else {})
         for name, span in sorted(asked.items())
     ]
 

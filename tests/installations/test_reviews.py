@@ -201,8 +201,8 @@ def test_it_says_how_each_tool_fits_the_models_what_it_asks_for_and_why(fetch: I
     assert fits["mcp"]["unfit"] is None
     assert any(fit["count"] == len(fit["changes"]) > 0 for fit in fits.values())
     assert one.report["needs"] == [
-        {"tool": "echo", "range": "^1.0", "version": None, "fits": None},
-        {"tool": "nothing", "range": "*", "version": None, "fits": None},
+        {"tool": "echo", "range": "^1.0", "version": None},
+        {"tool": "nothing", "range": "*", "version": None},
     ]
     assert "asks for the tool echo ^1.0: not here" in review_text(one)
 

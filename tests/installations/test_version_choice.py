@@ -11,6 +11,7 @@ from django.urls import reverse
 from registry.installations.answers import installation_view
 from registry.installations.approval import installation_approve
 from registry.installations.models import Installation
+from registry.installations.review_text import review_text
 from registry.installations.services import installation_get
 from registry.installations.worker import installations_work
 from registry.models import Package, Release, Tool
@@ -142,3 +143,15 @@ def test_the_command_keeps_an_older_release_out_of_use_and_names_the_option(
     call_command("release_activate", "greetings", "1.10.0")
     call_command("release_activate", "greetings", "1.9.0")
     assert "greetings 1.9.0 is in use. Rolled back from 1.10.0." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("span", "fits"), [("^1.9", True), ("~1.9.0", False), (">=2.0", False)])
+def test_the_review_says_whether_a_needed_tool_s_version_fits(
+    admin: User, fetch: Install, span: str, fits: bool
+) -> None:
+    publish(admin, fetch(version="1.10.0", tools=[PLAIN]))
+    one = fetch(
+        name="callers", tools=[packages.tool("say", examples=[])], dependencies={"tools": {"greet": span}}
+    )
+    assert one.report["needs"] == [{"tool": "greet", "range": span, "version": "1.10.0", "fits": fits}]
+    assert ("which does not fit" in review_text(one)) is not fits
