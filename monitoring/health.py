@@ -12,6 +12,8 @@ from django.db.models.functions import Now
 
 from core.clock import lease_now
 from execution.models import Run, Status
+from monitoring.writable import writable_problem
+from security.keys import keys_problem
 
 # Runs that have been due for so long ought to have been begun by somebody.
 UNHEARD = timedelta(minutes=1)
@@ -33,6 +35,14 @@ def _database() -> Health:
     except DatabaseError:
         return Health("database", False, "The database does not answer.")
     return Health("database", True)
+
+
+def _writes() -> Health:
+    try:
+        reason = writable_problem()
+    except DatabaseError:
+        return Health("writes", False, "The database does not answer.")
+    return Health("writes", not reason, reason)
 
 
 # Once all migrations were seen, this process asks no more: the question is dear.
@@ -80,7 +90,16 @@ def _workers() -> Health:
     )
 
 
-CHECKS: tuple[Callable[[], Health], ...] = (_database, _migrations, _broker, _workers)
+def _keys() -> Health:
+    """A process that lacks a key cannot read secrets, or seals them so that no other can."""
+    try:
+        reason = keys_problem()
+    except DatabaseError:
+        return Health("keys", False, "The database does not answer.")
+    return Health("keys", not reason, reason)
+
+
+CHECKS: tuple[Callable[[], Health], ...] = (_database, _migrations, _writes, _keys, _broker, _workers)
 
 
 def health_checks() -> list[Health]:

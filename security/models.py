@@ -271,3 +271,17 @@ class Tries(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key[:8]}…"
+
+
+class KeyFingerprint(models.Model):
+    """A key that every process of the hub has (security/keys.py); `kind` is `vault` or `secret_key`."""
+
+    kind = models.CharField(max_length=16)
+    fingerprint = models.CharField(max_length=16)
+    recorded_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["kind", "fingerprint"], name="key_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.fingerprint}"

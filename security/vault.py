@@ -13,6 +13,7 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import InvalidRequest
+from security.keys import vault_keys_forget_old
 from security.models import Secret, SigningSecret
 from security.sealing import Unsealable, reseal, seal, unseal
 
@@ -84,6 +85,8 @@ def vault_rotate(*, actor: Actor) -> tuple[int, list[str]]:
                 done += 1
         codes, lost = second_factors_reseal()
         done, unread = done + codes, unread + lost
+        if not unread:
+            vault_keys_forget_old()
         record(Entry("vault.rotated", actor, "hub", "vault", {"sealed": done, "unread": len(unread)}))
     return done, unread
 

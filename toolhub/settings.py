@@ -209,6 +209,13 @@ DATABASE_IS_SQLITE = "sqlite3" in str(DATABASES["default"]["ENGINE"])
 DB_POOL = env.integer(
     "TOOLHUB_DB_POOL", 10, "Connections of one web process (PostgreSQL).", least=1, most=200
 )
+DATABASE_WAIT_S = env.integer(
+    "TOOLHUB_DATABASE_WAIT_S",
+    60,
+    "Seconds that a process waits at its start for a database that does not answer yet.",
+    least=0,
+    most=3600,
+)
 # Only what asks for it is prepared: the execute path's statements. None would forbid even those.
 # And nothing is compiled: for statements of milliseconds that takes far longer than they do.
 CONNECTION = {"prepare_threshold": 1_000_000_000, "options": "-c jit=off"}

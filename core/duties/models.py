@@ -35,3 +35,13 @@ class FailedRow(models.Model):
 
     def __str__(self) -> str:
         return f"{self.duty} {self.key}"
+
+
+class WriteProbe(models.Model):
+    """One row that /readyz writes, to see whether the database takes writes (monitoring/writable.py)."""
+
+    filler = models.BinaryField()
+    written_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"written at {self.written_at}"

@@ -12,7 +12,7 @@ import pytest
 from chaos.disk import DiskMissing, SmallDisk
 from chaos.hub import Hub, running
 from chaos.postgres import PostgresMissing
-from chaos.processes import children
+from chaos.processes import children, wait_for
 from chaos.verdict import executions_of, verdict
 from tests.faults.conftest import missing
 
@@ -32,6 +32,15 @@ def answer_of(hub: Hub, tool: str) -> tuple[int, str | None, dict[str, object]]:
         return answer.status, answer.headers["Retry-After"], json.loads(answer.read())
 
 
+def ready(hub: Hub) -> tuple[int, str]:
+    """What /readyz answers."""
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=60)
+    with contextlib.closing(connection):
+        connection.request("GET", "/readyz")
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+
 Room = Callable[[], None]
 
 
@@ -43,7 +52,10 @@ def refused_then_served(hub: Hub, make_room: Room) -> None:
         status, retry_after, body = next(found for found in answers if found[0] != 200)
         assert (status, retry_after) == (503, "5")
         assert body["error"]["code"] == "RECORD_UNAVAILABLE"  # type: ignore[index]
+    wait_for(lambda: ready(hub)[0] == 503)
+    assert "takes no writes" in ready(hub)[1]
     make_room()
+    wait_for(lambda: ready(hub)[0] == 200)
     for tool in tools:
         assert answer_of(hub, tool)[0] == 200
     found = verdict(json.loads(hub.count(90)), (), executions_of(hub.world))

@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 from django.db import connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
 
+from audit.models import Event
+from core.duties.models import WriteProbe
 from execution.models import Run
 from execution.runs.claim import Lease
 from monitoring import health
+from monitoring.writable import writable_forget
 
 
 def checks(response: Any) -> dict[str, dict[str, Any]]:
@@ -93,3 +97,28 @@ def test_runs_that_nobody_begins_are_told_and_calls_are_taken_all_the_same(
 def test_only_reading_is_allowed(client: Client, path: str) -> None:
     assert client.post(path).status_code == 405
     assert client.head(path).status_code == 200
+
+
+@pytest.mark.django_db
+def test_readiness_tries_a_write_which_leaves_nothing_and_is_used_for_two_seconds(client: Client) -> None:
+    writable_forget()
+    assert client.get("/readyz").status_code == 200
+    assert (Event.objects.count(), Run.objects.count(), WriteProbe.objects.count()) == (0, 0, 1)
+    first = WriteProbe.objects.get().written_at
+    for _ in range(5):
+        client.get("/readyz")
+    assert WriteProbe.objects.get().written_at == first
+    assert list(django_settings.DATA.glob(".write-probe-*")) == []
+
+
+@pytest.mark.django_db
+def test_a_data_folder_that_takes_no_writes_is_not_ready(
+    client: Client, settings: Any, tmp_path: Path
+) -> None:
+    writable_forget()
+    settings.DATA = tmp_path / "gone"
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert "The data folder takes no writes" in checks(response)["writes"]["reason"]
+    assert str(tmp_path) not in response.content.decode()
+    writable_forget()

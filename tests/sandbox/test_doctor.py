@@ -19,7 +19,7 @@ from security.sandbox.levels import Level
 from security.sandbox.probes import probe
 from tests.sandbox.engine import engine_running
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.django_db]
 
 
 @pytest.fixture

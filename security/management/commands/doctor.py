@@ -6,8 +6,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.db import DatabaseError
 
 from core.outbox.check import MailFound, mail_check
+from security.keys import keys_here, keys_problem
 from security.oidc.check import Found, provider_check
 from security.sandbox.doctor import MADE_OF, Diagnosis, diagnose
 from security.sandbox.probes import Probe
@@ -22,9 +24,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         found, provider, mail = diagnose(), provider_check(), mail_check()
         asked = {"sign_in": vars(provider) if provider else None, "mail": vars(mail) if mail else None}
-        told = {**found.as_dict(), **asked}
+        told = {**found.as_dict(), **asked, "keys": {"fingerprints": keys_here(), "problem": _keys_problem()}}
         self.stdout.write(
-            json.dumps(told, indent=2) if options["json"] else _text(found) + _sign_in(provider, mail)
+            json.dumps(told, indent=2)
+            if options["json"]
+            else _text(found) + _sign_in(provider, mail) + _keys()
         )
         if not found.well:
             sys.exit(1)
@@ -52,6 +56,21 @@ def _sign_in(provider: Found | None, mail: MailFound | None) -> str:
     if mail:
         lines += [f"  {_mark(mail.holds)} mail           {mail.said}"]
     return "\n".join(["", "", "For people:", *lines]) if lines else ""
+
+
+def _keys() -> str:
+    lines = [f"  {'ok     '} {kind:14} {', '.join(marks)}" for kind, marks in keys_here().items()]
+    problem = _keys_problem()
+    if problem:
+        lines.append(f"  MISSING {problem}")
+    return "\n".join(["", "", "Fingerprints of this process's keys, newest first:", *lines])
+
+
+def _keys_problem() -> str:
+    try:
+        return keys_problem()
+    except DatabaseError:
+        return "The database does not answer, so they were not compared."
 
 
 def _mark(holds: bool) -> str:

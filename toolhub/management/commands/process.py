@@ -3,10 +3,10 @@
 import os
 import sys
 from argparse import ArgumentParser
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
@@ -14,6 +14,7 @@ from monitoring.health import health_checks
 from toolhub.processes import programs
 from toolhub.processes.counts import counts_forget
 from toolhub.processes.data_folder import DataFolderError, folder_prepare
+from toolhub.processes.database import DatabaseRefused, database_await, database_prepare, keys_check
 from toolhub.processes.plan import Program
 from toolhub.processes.static_files import static_prepare
 
@@ -37,10 +38,11 @@ class Command(BaseCommand):
             folder_prepare(settings.DATA)
         except DataFolderError as error:
             raise CommandError(str(error)) from error
+        if name in {"web", "worker", "steward"}:
+            self._refused(self._database_check)
         match name:
             case "prepare":
-                call_command("migrate", interactive=False, verbosity=1)
-                call_command("catalogue_sync")
+                self._refused(lambda: database_prepare(self.stdout.write, verbosity=1))
             case "check":
                 self._check()
             case "web":
@@ -53,10 +55,21 @@ class Command(BaseCommand):
             case "steward":
                 self._become(programs.steward())
 
+    def _refused(self, act: Callable[[], None]) -> None:
+        """Do it; say why the database refuses."""
+        try:
+            act()
+        except DatabaseRefused as error:
+            raise CommandError(str(error)) from error
+
     def _check(self) -> None:
         wrong = [check.reason for check in health_checks() if not check.ok]
         if wrong:
             raise CommandError(" ".join(wrong))
+
+    def _database_check(self) -> None:
+        database_await(self.stdout.write)
+        keys_check()
 
     def _become(self, program: Program) -> None:
         connections.close_all()

@@ -9,13 +9,14 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError, connections
+from django.db import connections
 
 from toolhub.checks import environment_names
 from toolhub.processes import programs
 from toolhub.processes.aside import Aside, Refused
 from toolhub.processes.counts import counts_forget
 from toolhub.processes.data_folder import DataFolderError, folder_lock, folder_prepare
+from toolhub.processes.database import DatabaseRefused, database_prepare
 from toolhub.processes.environment import address, arguments_add
 from toolhub.processes.loading import load
 from toolhub.processes.plan import Plan
@@ -64,14 +65,10 @@ class Command(BaseCommand):
         static_prepare()
         said = StringIO()
         try:
-            call_command("migrate", interactive=False, verbosity=0)
-            call_command("catalogue_sync", verbosity=0, stdout=StringIO())
+            database_prepare(say)
             call_command("demo_create", stdout=said)
-        except DatabaseError as error:
-            raise Refused(
-                f"The database does not answer as it should: {str(error).strip().splitlines()[0]} "
-                "Check TOOLHUB_DATABASE_URL and that the database runs."
-            ) from error
+        except DatabaseRefused as error:
+            raise Refused(str(error)) from error
         finally:
             connections.close_all()
         return said.getvalue().strip()
