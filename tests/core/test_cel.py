@@ -4,8 +4,9 @@ import time
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
-from core.cel import ConditionFailed, cel_check, cel_holds
+from core.cel import ConditionFailed, cel_check, cel_holds, cel_value
 from core.errors import InvalidRequest
 
 # From the language's specification (cel-spec, language definition), worked out by hand.
@@ -19,8 +20,22 @@ TRUE = [
     "arguments.path.matches('^/data/[a-z]+$')",
     "arguments.n > 1 ? true : false",
     "'(' + ')' == '()'",
+    "size(arguments.greeting) == 3 && arguments.greeting.size() == 3",
+    "size(bytes(arguments.greeting)) == 9 && size(b'\\xc3\\xa9') == 2",
+    "[arguments.greeting].all(x, x . size ( ) == 3)",
+    "size({'size': size('\u00e9')}) == 1 && {'size': 2}.size == 2",
+    "'size(\u00e9)'.size() == 7 && r'size(\\' == 'size(\\\\'",
+    'size("""a"size(""") == 7 && size(\'a\' // size(\n) == 1',
 ]
-VALUES = {"arguments": {"path": "/data/reports", "n": 2, "list": [1, 2, 3], "half": 0.5}}
+VALUES = {
+    "arguments": {
+        "path": "/data/reports",
+        "n": 2,
+        "list": [1, 2, 3],
+        "half": 0.5,
+        "greeting": "\u00e9\u20ac\U0001f600",
+    }
+}
 
 
 @pytest.mark.parametrize("expression", TRUE)
@@ -86,3 +101,43 @@ def test_the_worst_that_the_limits_allow_takes_no_time_to_speak_of() -> None:
     cel_holds(expression, {"arguments": {"list": list(range(500))}})
     # Not a measure of speed: a stall would take minutes.
     assert time.monotonic() - begun < 20
+
+
+TEXTS = (
+    "",
+    "a",
+    "\u00e9",
+    "e\u0301",
+    "\u20ac",
+    "\U0001f600",
+    "\U0001f468\u200d\U0001f469",
+    "\u0000",
+    "\u202e",
+)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("form", ["size(t)", "t.size()"])
+def test_a_text_is_as_long_as_schemas_say(text: str, form: str) -> None:
+    length = int(cel_value(form, {"t": text}))
+    fits = [Draft202012Validator({"maxLength": most}).is_valid(text) for most in (length - 1, length)]
+    assert fits == [False, True] if text else length == 0
+    assert cel_value(form, {"t": [text] * 3}) == 3
+
+
+@pytest.mark.parametrize("expression", ["size(t)", "t.size()", "size(t, t)", "size()"])
+def test_what_has_no_size_fails_as_a_condition(expression: str) -> None:
+    for value in (1, None, True):
+        with pytest.raises(ConditionFailed):
+            cel_value(expression, {"t": value})
+
+
+def test_a_fault_is_told_at_its_own_place() -> None:
+    """At the place where a function that is not replaced has it."""
+    told = []
+    for name in ("size", "abcd"):
+        with pytest.raises(InvalidRequest) as caught:
+            cel_check(f"{name}('a') + + ) 1")
+        told.append(caught.value.message)
+    assert "at character" in told[0]
+    assert told[0] == told[1]

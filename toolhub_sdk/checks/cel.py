@@ -8,6 +8,7 @@ import functools
 import importlib
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +19,15 @@ _MACRO = re.compile(r"\.\s*(?:map|filter|all|exists|exists_one)\s*\(")
 _MACRO_NAME = re.compile(_MACRO.pattern + r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*,")
 _FAULT = re.compile(r"ERROR: <input>:(\d+):(\d+): (?:Syntax error: )?([^\n]*)")
 _WORDS = 200
+_SIZE = "_len"
+# A comment, a text (raw, in three quotation marks, or plain), or a name. A call of size has the group.
+_TOKEN = re.compile(
+    r"""//[^\n]*"""
+    r"""|(?:[bB]?[rR]|[rR][bB])(?:\"{3}[\s\S]*?\"{3}|'{3}[\s\S]*?'{3}|"[^"\n]*"|'[^'\n]*')"""
+    r"""|[bB]?(?:\"{3}(?:\\[\s\S]|[^\\])*?\"{3}|'{3}(?:\\[\s\S]|[^\\])*?'{3}"""
+    r"""|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
+    r"""|(?P<size>\bsize(?=\s*\())|\w+"""
+)
 
 
 class ExpressionError(ValueError):
@@ -46,10 +56,43 @@ def expression_names(expression: str) -> frozenset[str]:
     return frozenset(expression_compiled(expression).variables()) - set(_MACRO_NAME.findall(bare))
 
 
+class Program:
+    """A compiled expression. `size` of a text is the number of its characters, as the specification of CEL
+    and `maxLength` of JSON Schema have it; the library counts bytes of UTF-8.
+    """
+
+    def __init__(self, expression: str) -> None:
+        self._program = library().compile(_TOKEN.sub(_sized, expression))
+        self._counts = _SIZE in self._program.functions()
+
+    def execute(self, values: Mapping[str, Any]) -> Any:
+        """Return what the expression makes of the values."""
+        given = dict(values)
+        if not self._counts:
+            return self._program.execute(given)
+        return self._program.execute(library().Context(variables=given, functions={_SIZE: _size}))
+
+    def variables(self) -> Sequence[str]:
+        """Return the names that the expression uses, those of its own macros among them."""
+        found: Sequence[str] = self._program.variables()
+        return found
+
+
 @functools.lru_cache(maxsize=1024)
-def expression_compiled(expression: str) -> Any:
+def expression_compiled(expression: str) -> Program:
     """The program of an expression that was checked; `execute(values)` carries it out."""
-    return library().compile(expression)
+    return Program(expression)
+
+
+def _sized(found: re.Match[str]) -> str:
+    """Put the hub's own function in the place of `size`: a name as long, so that faults keep their places."""
+    return _SIZE if found["size"] else found[0]
+
+
+def _size(value: object) -> int:
+    if isinstance(value, str | bytes | list | tuple | dict):
+        return len(value)
+    raise TypeError("size takes a text, bytes, a list or a map")
 
 
 @functools.cache
