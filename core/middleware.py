@@ -9,7 +9,7 @@ from django.template.response import SimpleTemplateResponse
 from django.urls import ResolverMatch, get_urlconf, resolve
 
 from core.clock import uuid7
-from core.errors import NotFound
+from core.errors import NotFound, ToolHubError
 from core.parsers import BODY_MAX, too_large
 from core.problems import problem
 from core.request_id import REQUEST_ID
@@ -56,7 +56,7 @@ class RequestIdMiddleware:
 
 
 class NulMiddleware:
-    """Refuses U+0000 in an address: no name has it, and PostgreSQL cannot compare with it."""
+    """Refuses U+0000 in an address or a cookie: no name has it, and PostgreSQL cannot compare with it."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -64,6 +64,8 @@ class NulMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
             return problem(NotFound("There is nothing at an address with a NUL in it."))
+        if "\\000" in request.META.get("HTTP_COOKIE", ""):  # as a quoted cookie writes it
+            return problem(ToolHubError("A cookie has a NUL in it.", code="INVALID_REQUEST"))
         return self.get_response(request)
 
 

@@ -46,8 +46,8 @@ def public_keys() -> list[Claims]:
     return [{"kty": "AKP", "kid": "k9", "alg": "ML-DSA-44", "pub": "x"}, *known]
 
 
-def signed(claims: Claims, key: Any = KEY, algorithm: str = "RS256") -> str:
-    return jwt.encode(claims, key, algorithm=algorithm, headers={"kid": KIDS.get(key, "k1")})
+def signed(claims: Claims, key: Any = KEY, algorithm: str = "RS256", **more: Any) -> str:
+    return jwt.encode(claims, key, algorithm=algorithm, **{"headers": {"kid": KIDS.get(key, "k1")}, **more})
 
 
 def signed_by_public_key(claims: Claims) -> str:
@@ -74,6 +74,13 @@ class Provider:
     says_issuer: str = ""
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     asked: list[dict[str, str]] = field(default_factory=list)
+    # What it publishes as its keys; who waits for `goes_on` before it answers, and which paths were asked.
+    keys: Callable[[], list[Claims]] = field(default_factory=lambda: public_keys)
+    goes_on: threading.Event = field(default_factory=threading.Event)
+    paths: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.goes_on.set()
 
     def discovery(self) -> Claims:
         return {
@@ -120,11 +127,13 @@ def _handler(of: Callable[[], Provider]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             provider, place = of(), urlsplit(self.path)
+            provider.paths.append(place.path.removeprefix(urlsplit(provider.issuer).path))
+            provider.goes_on.wait(60)
             match place.path.removeprefix(urlsplit(provider.issuer).path):
                 case "/.well-known/openid-configuration":
                     self.say(200, provider.discovery())
                 case "/keys":
-                    self.say(200, {"keys": public_keys()})
+                    self.say(200, {"keys": provider.keys()})
                 case "/userinfo" if self.headers["Authorization"] == "Bearer access":
                     self.say(200, {"sub": provider.person["sub"], **provider.elsewhere})
                 case "/authorize":
@@ -165,6 +174,7 @@ def providing() -> Iterator[Provider]:
     try:
         yield provider
     finally:
+        provider.goes_on.set()
         server.shutdown()
         server.server_close()
         thread.join(10)

@@ -24,8 +24,10 @@ def provider_check() -> Found | None:
     if options is None:
         return None
     try:
-        count = len(keys_of(provider_read(options), options).get("keys", ()))
+        keys = keys_of(provider_read(options), options)
     except ProviderFailed as error:
         return Found(False, str(error), back_address())
-    said = f"it answers, and signs with {count} key{'s' * (count > 1)}" if count else "it has no keys"
+    count = len(keys.taken)
+    said = f"it answers, and signs with {count} key{'s' * (count > 1)}" if count else "it has no usable keys"
+    said += "".join(f"; key {name or 'without an id'} is not taken: {why}" for name, why in keys.refused)
     return Found(count > 0, said, back_address())

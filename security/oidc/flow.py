@@ -17,9 +17,16 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 
 from core.errors import Denied
-from security.oidc.claims import Claims, claims_of, id_token_read
+from security.oidc.claims import Claims, claims_of, id_token_read, key_id
 from security.oidc.options import options_now
-from security.oidc.provider import ProviderFailed, code_redeem, keys_of, provider_of, userinfo_of
+from security.oidc.provider import (
+    SIGN_IN_SECONDS,
+    ProviderFailed,
+    code_redeem,
+    keys_of,
+    provider_of,
+    userinfo_of,
+)
 
 KEY = "oidc"
 BEGUN_MAX = 5
@@ -77,11 +84,16 @@ def flow_finish(request: HttpRequest) -> tuple[Claims, Begun]:
         raise ProviderFailed("somebody else answered for it")
     provider = provider_of(options)
     code = request.GET.get("code", "")
-    tokens = code_redeem(provider, options, code=code, verifier=begun.verifier, back=back_address())
-    found = id_token_read(tokens.get("id_token"), keys_of(provider, options), options, nonce=begun.nonce)
+    ends = time.monotonic() + SIGN_IN_SECONDS
+    tokens = code_redeem(
+        provider, options, code=code, verifier=begun.verifier, back=back_address(), ends=ends
+    )
+    token = tokens.get("id_token")
+    keys = keys_of(provider, options, kid=key_id(token))
+    found = id_token_read(token, keys, options, nonce=begun.nonce)
     needed = {"email", options.groups_claim} if options.roles else {"email"}
     if provider.userinfo_endpoint and not needed <= found.keys():
-        more = userinfo_of(provider, options, str(tokens.get("access_token", "")))
+        more = userinfo_of(provider, options, str(tokens.get("access_token", "")), ends=ends)
         if more.get("sub") != found["sub"]:
             raise ProviderFailed("it tells of somebody else than it signed in")
         found = {**more, **found}

@@ -1,7 +1,7 @@
 """What the hub asks the provider: its description, its keys, tokens for a code. All by the guarded client."""
 
 import base64
-import functools
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,11 +13,18 @@ import orjson
 from core.http.client import http_send
 from core.http.errors import HttpFailed, HttpRefused
 from core.http.urls import Url, url_read
+from security.oidc.keys import Keys, keys_read
 from security.oidc.options import Options
+from security.oidc.shared_fetch import Crowded, SharedFetch
 
-SECONDS = 10.0
+# One request; and all that one sign-in asks after the browser came back.
+SECONDS, SIGN_IN_SECONDS = 4.0, 8.0
 MOST_BYTES = 512 * 1024
-KNOWN_S = 300
+KNOWN_S, FAILED_S = 300, 5
+# A token may be signed with a key that is newer than what is known: looked for at most so often.
+KEYS_AGAIN_S = 30
+# Threads of one process that the provider can hold: under way, and waiting for one of those.
+CALLS_MAX, WAITERS_MAX = 8, 4
 _PLACES = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
@@ -36,14 +43,20 @@ class Provider:
     basic: bool
 
 
+_CALLS = threading.BoundedSemaphore(CALLS_MAX)
+_PROVIDERS: SharedFetch[Provider] = SharedFetch(good_s=KNOWN_S, bad_s=FAILED_S, waiters_max=WAITERS_MAX)
+_KEYS: SharedFetch[Keys] = SharedFetch(good_s=KNOWN_S, bad_s=FAILED_S, waiters_max=WAITERS_MAX)
+
+
 def provider_of(options: Options) -> Provider:
-    """The provider's description, at most five minutes old. Raises ProviderFailed."""
-    return _known(options, int(time.monotonic() // KNOWN_S))
+    """Return the provider's description, at most five minutes old. Raises ProviderFailed.
 
-
-@functools.lru_cache(maxsize=2)
-def _known(options: Options, _when: int) -> Provider:
-    return provider_read(options)
+    Everybody waits for one fetch. A failure is kept for five seconds, so that nobody waits for the next one.
+    """
+    try:
+        return _PROVIDERS.get(options, lambda: provider_read(options))
+    except Crowded as error:
+        raise ProviderFailed("it is slow, and others wait for it already") from error
 
 
 def provider_read(options: Options) -> Provider:
@@ -63,9 +76,12 @@ def provider_read(options: Options) -> Provider:
 
 
 def code_redeem(
-    provider: Provider, options: Options, *, code: str, verifier: str, back: str
+    provider: Provider, options: Options, *, code: str, verifier: str, back: str, ends: float
 ) -> dict[str, Any]:
-    """The tokens for a code, which the verifier proves to be ours (RFC 7636). Raises ProviderFailed."""
+    """Return the tokens for a code, which the verifier proves to be ours (RFC 7636). Raises ProviderFailed.
+
+    `ends` is when the answer has to be there, by the monotonic clock.
+    """
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": back, "code_verifier": verifier}
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     if options.client_secret and provider.basic:
@@ -77,18 +93,33 @@ def code_redeem(
         if options.client_secret:
             form["client_secret"] = options.client_secret
     url = _url(provider.token_endpoint, options)
-    return _json("POST", url, headers=headers, body=urlencode(form).encode())
+    return _json("POST", url, headers=headers, body=urlencode(form).encode(), ends=ends)
 
 
-def keys_of(provider: Provider, options: Options) -> dict[str, Any]:
-    """The keys that it signs with now, as RFC 7517 has them. Raises ProviderFailed."""
-    return _json("GET", _url(provider.jwks_uri, options))
+def keys_of(provider: Provider, options: Options, *, kid: object = None) -> Keys:
+    """Return the keys that it signs with, at most five minutes old; fetched again where `kid` is unknown.
+
+    Raises ProviderFailed.
+    """
+    uri = provider.jwks_uri
+
+    def fetched() -> Keys:
+        return _KEYS.get(uri, lambda: keys_read(_json("GET", _url(uri, options))))
+
+    try:
+        keys = fetched()
+        if kid is None or keys.for_id(kid):
+            return keys
+        _KEYS.forget(uri, older_s=KEYS_AGAIN_S)
+        return fetched()
+    except Crowded as error:
+        raise ProviderFailed("it is slow, and others wait for it already") from error
 
 
-def userinfo_of(provider: Provider, options: Options, access_token: str) -> dict[str, Any]:
-    """More claims about who holds the access token. Raises ProviderFailed."""
+def userinfo_of(provider: Provider, options: Options, access_token: str, *, ends: float) -> dict[str, Any]:
+    """Return more claims about who holds the access token, by `ends`. Raises ProviderFailed."""
     url = _url(provider.userinfo_endpoint, options)
-    return _json("GET", url, headers={"Authorization": f"Bearer {access_token}"})
+    return _json("GET", url, headers={"Authorization": f"Bearer {access_token}"}, ends=ends)
 
 
 def _url(text: object, options: Options, what: str = "address") -> Url:
@@ -103,15 +134,25 @@ def _url(text: object, options: Options, what: str = "address") -> Url:
 
 
 def _json(
-    method: str, url: Url, *, headers: Mapping[str, str] | None = None, body: bytes = b""
+    method: str,
+    url: Url,
+    *,
+    headers: Mapping[str, str] | None = None,
+    body: bytes = b"",
+    ends: float | None = None,
 ) -> dict[str, Any]:
     sent = {"Accept": "application/json", **(headers or {})}
+    seconds = SECONDS if ends is None else min(SECONDS, max(0.1, ends - time.monotonic()))
+    if not _CALLS.acquire(blocking=False):
+        raise ProviderFailed("it is slow, and too many ask it at the moment")
     try:
-        reply = http_send(method, url, headers=sent, body=body, seconds=SECONDS, most_bytes=MOST_BYTES)
+        reply = http_send(method, url, headers=sent, body=body, seconds=seconds, most_bytes=MOST_BYTES)
     except HttpRefused as error:
         raise ProviderFailed(f"the address {error}; TOOLHUB_HTTP_ALLOW can allow it") from error
     except HttpFailed as error:
         raise ProviderFailed(str(error)) from error
+    finally:
+        _CALLS.release()
     if reply.status != 200:
         raise ProviderFailed(f"it answered {reply.status} at {url.origin}")
     try:

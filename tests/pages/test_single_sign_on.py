@@ -353,7 +353,7 @@ def test_without_passwords_only_who_stands_above_all_roles_has_one(
 
 def test_the_settings_say_how_and_whether_it_answers(eyes: Client, options: Any, provider: Provider) -> None:
     page = eyes.get("/settings/sign-in/").content.decode()
-    assert "It answers, and signs with 4 keys." in page
+    assert "It answers, and signs with 3 keys; key k9 is not taken: its type is AKP" in page
     assert "http://testserver/sign-in/provider/done/" in page
     assert SECRET not in page
     options(issuer=f"{provider.issuer}/")

@@ -258,3 +258,11 @@ def test_the_normal_forms() -> None:
     unfit = ["\0", "\x1b", "\x7f", "\u0085", "\u009b", "\u200b", "\u202e", "\u2028", "\ud800", "\ufeff"]
     assert [unfit_character(f"a{char}") for char in unfit] == [f"U+{ord(char):04X}" for char in unfit]
     assert unfit_character("J\u00f6rg \u5f20 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645") == ""
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("cookie", ["sessionid", "csrftoken", "device", "messages"])
+@pytest.mark.parametrize("page", ["/sign-in/", "/account/", "/api/v1/tools"])
+def test_a_nul_in_a_cookie_is_refused(cookie: str, page: str) -> None:
+    header = f'{cookie}="\\000{"a" * 31}"'
+    assert Client().get(page, HTTP_COOKIE=header).status_code == 422
