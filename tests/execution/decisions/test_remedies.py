@@ -39,7 +39,9 @@ class Refusal:
 
 
 def _needs(admin: User, persona: Persona) -> None:
-    ToolVersion.objects.filter(tool__name="echo").update(required_capabilities=["file:read"])
+    # A process keeps what it read of a version by its digest.
+    versions = ToolVersion.objects.filter(tool__name="echo")
+    versions.update(required_capabilities=["file:read"], digest="f" * 64)
 
 
 def _grant(admin: User, persona: Persona) -> Grant:
