@@ -17,9 +17,10 @@ import orjson
 from core.errors import ToolHubError, error_object
 from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
 from execution.models import Status
-from execution.runners.call import Call, unsaid
+from execution.runners.call import Call
 from execution.runners.defaults import arguments_of
 from execution.runners.judging import ended, error_read, given, tool_error, unfit_error
+from execution.runners.machine_paths import told
 from execution.runners.sandboxed import PACKAGE, PATH, Program, exit_failed, run_sandboxed
 from execution.runs.outcomes import Outcome, success
 from registry.environment_calls import environment_folder
@@ -131,5 +132,5 @@ def judge(call: Call, done: Finished, started_at: datetime) -> Outcome:
         return ended(Status.FAILED, wrong, started_at=started_at, duration_ms=done.duration_ms)
     if done.exit_code == 0:
         return given(call, said, started_at=started_at, duration_ms=done.duration_ms)
-    made = tool_error(call, error_read(unsaid(call, said)))
+    made = tool_error(call, error_read(told(call, said)))
     return ended(Status.FAILED, made, started_at=started_at, duration_ms=done.duration_ms)

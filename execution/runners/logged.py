@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from execution.runners.call import Call, unsaid, untold
+from execution.runners.call import Call, untold
+from execution.runners.machine_paths import told
 from execution.runs.outcomes import LOGGED
 from toolhub_sdk.context import CLIP, LEVELS
 
@@ -90,11 +91,11 @@ class Logged:
 
     def _kept(self, said: Any, most: int) -> str:
         text = str(said).encode(errors="replace").decode()
-        told: str = unsaid(self._call, text)
+        kept: str = told(self._call, text)
         if self._call.redactor and len(text) >= CLIP:
             # The tool's side cut it: half of a secret may stand at its end.
-            told = told[: -self._call.redactor.bytes_most]
-        return told if len(told) <= most else told[:most] + "…"
+            kept = kept[: -self._call.redactor.bytes_most]
+        return kept if len(kept) <= most else kept[:most] + "…"
 
     def _event(self, entries: list[dict[str, Any]], left_out: int = 0) -> dict[str, Any]:
         more = {"left_out": left_out} if left_out else {}

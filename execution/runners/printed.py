@@ -8,7 +8,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from execution.runners.call import Call, unsaid
+from execution.runners.call import Call
+from execution.runners.machine_paths import told
 from execution.runs.outcomes import PRINTED
 from security.redaction import Redactor
 from security.sandbox.launch import Finished
@@ -54,13 +55,13 @@ class Printed:
         """The events that are told with the outcome."""
         ends = {"stdout": (b"", 0)} if completed else {"stdout": (done.stdout, len(done.stdout))}
         ends["stderr"] = (done.log, max(done.logged, len(done.log)))
-        told: list[Mapping[str, Any]] = []
+        events: list[Mapping[str, Any]] = []
         for stream, (text, total) in ends.items():
             left = total - self._sent[stream]
             if left > 0:
                 kept = self._end(text, left)
-                told.append(self._event(stream, kept, left - len(kept)))
-        return told
+                events.append(self._event(stream, kept, left - len(kept)))
+        return events
 
     def _take(self, stream: str, content: bytes) -> None:
         waits = self._waits[stream]
@@ -79,9 +80,9 @@ class Printed:
         return text[cut_after(text, begin, redactor) :]
 
     def _event(self, stream: str, text: bytes, left_out: int = 0) -> dict[str, Any]:
-        told = unsaid(self._call, text.decode(errors="replace"))
+        shown = told(self._call, text.decode(errors="replace"))
         more = {"left_out": left_out} if left_out else {}
-        return {"attempt": self._call.attempt, "stream": stream, "text": told, **more}
+        return {"attempt": self._call.attempt, "stream": stream, "text": shown, **more}
 
 
 def cut_before(text: bytes, redactor: Redactor | None) -> int:

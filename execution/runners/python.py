@@ -14,7 +14,7 @@ from core.errors import error_object
 from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
 from execution.models import Status
 from execution.runners.bounds import limits_of
-from execution.runners.call import Call, unsaid
+from execution.runners.call import Call
 from execution.runners.causes import failed_error
 from execution.runners.dynamic import dynamic_run, schema_given
 from execution.runners.judging import (
@@ -26,6 +26,7 @@ from execution.runners.judging import (
     tool_error,
     unfit_error,
 )
+from execution.runners.machine_paths import told
 from execution.runners.sandboxed import PACKAGE, Program, exit_failed, run_sandboxed
 from execution.runs.outcomes import Outcome, success
 from registry.contracts import hooks_of
@@ -185,9 +186,9 @@ def _judge(lines: _Lines, call: Call, done: Finished, started_at: datetime) -> O
     if call.look and "loading" in said:
         module = call.version.entry.partition(":")[0]
         why = f"The module {module} cannot be imported: {said['failed']}: {said['loading']}"
-        return stopped(Status.FAILED, unfit_error([unsaid(call, why)]))
+        return stopped(Status.FAILED, unfit_error([told(call, why)]))
     if "error" in said:
-        return stopped(Status.FAILED, tool_error(call, error_read(unsaid(call, said["error"]))))
+        return stopped(Status.FAILED, tool_error(call, error_read(told(call, said["error"]))))
     if said.get("cancelled"):
         return stopped(Status.CANCELLED, cancelled_error())
     if said.get("exceeded"):

@@ -1,5 +1,6 @@
 """The write door of a package's settings."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,9 +15,13 @@ from registry.models import Package
 from registry.schemas import problems_of_part
 from security.acting import By, acting
 from security.vault import secret_remove, secret_set
+from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.web import IN_TEMPLATE
 
 CHANGE = "registry.change_package"
 BYTES_MAX = 65_536
+# What a header can hold: one line of printable ASCII.
+_HEADER = re.compile(r"[ -~]*")
 
 
 def config_change(*, by: By, package: Package, changes: Mapping[str, Any]) -> Package:
@@ -35,6 +40,7 @@ def config_change(*, by: By, package: Package, changes: Mapping[str, Any]) -> Pa
         if not changes:
             return row
         _known(schema, changes)
+        changes = _pasted(row, schema, changes)
         row.config = _changed(schema, row.config, changes)
         _fits(schema, row.config, changes)
         row.save(update_fields=["config"])
@@ -62,6 +68,42 @@ def _known(schema: ConfigSchema, changes: Mapping[str, Any]) -> None:
             code="UNKNOWN_MEMBER",
             errors=[{"pointer": f"/{name[:64]}", "message": f"Unknown. Known: {known}."} for name in unknown],
         )
+
+
+def is_pasted(value: Any) -> bool:
+    """Whether a text is one line with line breaks around it, as a terminal gives to the clipboard."""
+    return isinstance(value, str) and value != (bare := value.strip("\r\n")) and "\n" not in bare
+
+
+def _pasted(package: Package, schema: ConfigSchema, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes with secrets of one line bare of line breaks. Raises InvalidRequest.
+
+    A secret that is sent in a header has one line: with more, each call would fail.
+    """
+    found = dict(changes)
+    for name in sorted(schema.secret & changes.keys()):
+        if is_pasted(found[name]):
+            found[name] = found[name].strip("\r\n")
+    in_headers = header_settings(package)
+    errors = [
+        {"pointer": f"/{name}", "message": f"{name} is sent in a header: it must be one line of ASCII."}
+        for name, value in found.items()
+        if name in in_headers and isinstance(value, str) and not _HEADER.fullmatch(value)
+    ]
+    if errors:
+        raise InvalidRequest("A setting that is sent in a header is not one line of ASCII.", errors=errors)
+    return found
+
+
+def header_settings(package: Package) -> dict[str, list[str]]:
+    """The settings that tools of the release in use send in headers, each with `TOOL: HEADER`."""
+    found: dict[str, list[str]] = {}
+    for tool in package.active.manifest.get("tools", ()) if package.active else ():
+        operation = tool.get("_meta", {}).get(CONTRACT, {}).get("http") or {}
+        for header, template in operation.get("settings", {}).items():
+            for name in IN_TEMPLATE.findall(template):
+                found.setdefault(name, []).append(f"{tool['name']}: {header}")
+    return found
 
 
 def _changed(schema: ConfigSchema, config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from core.errors import NotFound
 from core.pages import ConsoleView
 from registry.config.forms import ConfigForm
 from registry.config.selectors import settings_shown
-from registry.config.services import CHANGE, config_change
+from registry.config.services import CHANGE, config_change, is_pasted
 from registry.models import Package
 from registry.releases.selectors import package_get
 from security.models import User
@@ -37,6 +37,8 @@ class PackageConfig(ConsoleView):
             is None
         ):
             return self.show({"package": package, "form": form}, status=422)
+        if pasted := [name for name, value in form.changes().items() if is_pasted(value)]:
+            messages.info(request, f"Saved without the line breaks around the value: {', '.join(pasted)}.")
         messages.success(request, f"The settings of {package.name} are kept; the next call has them.")
         return redirect("package", name=package.name)
 

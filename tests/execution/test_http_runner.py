@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from core.actors import SYSTEM
+from core.errors import InvalidRequest
 from execution.models import Run
 from registry.config.services import config_change
 from registry.models import Package, Tool, ToolVersion
@@ -15,6 +16,7 @@ from registry.releases.draft import release_draft
 from registry.releases.publish import draft_publish
 from registry.services import assignment_create
 from security.models import Persona, User
+from security.vault import secret_set
 from tests.receiver import Receiver, receiving, says, status
 
 pytestmark = pytest.mark.django_db
@@ -241,10 +243,26 @@ def test_of_a_refusal_no_half_of_a_secret_is_told(
     assert error["details"] == {"status": 403, "answer": "x" * 490 + "[redacted]"}
 
 
+@pytest.mark.parametrize("pasted", ["hunter2-hunter2\n", "\r\nhunter2-hunter2\r\n"])
+def test_a_secret_that_was_pasted_with_line_breaks_is_saved_without_them(
+    authorized: Package, server: Receiver, call: Call, admin: User, pasted: str
+) -> None:
+    config_change(by=admin, package=authorized, changes={"api_key": pasted})
+    server.answers = [says(b"{}")]
+    assert call("web_key", {"id": "7"}).json()["success"] is True
+    assert server.got[0].headers["authorization"] == "Bearer hunter2-hunter2"
+
+
 def test_a_secret_that_no_header_can_hold_is_never_sent_nor_told(
     authorized: Package, server: Receiver, call: Call, admin: User
 ) -> None:
-    config_change(by=admin, package=authorized, changes={"api_key": "hunter2\r\nX-Evil: 1"})
+    value = "hunter2\r\nX-Evil: 1"
+    with pytest.raises(InvalidRequest) as refused:
+        config_change(by=admin, package=authorized, changes={"api_key": value})
+    assert refused.value.errors[0]["pointer"] == "/api_key"
+    assert "hunter2" not in str(refused.value.errors)
+    # An older hub may have saved it.
+    secret_set(actor=SYSTEM, scope="package:web-keys", name="api_key", value=value)
 
     error = call("web_key", {"id": "7"}).json()["error"]
 

@@ -134,3 +134,14 @@ def test_who_may_only_look_sets_nothing(eyes_with: Any) -> None:
     assert eyes.get("/settings/secrets/").status_code == 200
     assert eyes.post("/settings/secrets/", SERVER).status_code in {404, 422}
     assert not Secret.objects.exists()
+
+
+def test_a_secret_keeps_its_lines_and_loses_the_break_at_the_end_of_one(
+    keeper: Package, admin: User, eyes: Client
+) -> None:
+    config_change(by=admin, package=keeper, changes={"api_key": f"{KEY}\n"})
+    assert secrets_read("package:keeper") == {"api_key": KEY}
+    config_change(by=admin, package=keeper, changes={"spare_key": f"{KEY}\nx\n"})
+    assert secrets_read("package:keeper")["spare_key"] == f"{KEY}\nx\n"
+    post(eyes, unit="F", api_key=f"{KEY}\n")
+    assert "Saved without the line breaks around the value: api_key." in eyes.get("/").content.decode()

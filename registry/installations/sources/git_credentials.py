@@ -22,6 +22,7 @@ def credential_set(*, by: By, server: str, user: str, password: str) -> None:
     """
     actor = acting(by, CHANGE)
     server = server.strip().lower().rstrip("/")
+    user, password = user.strip("\r\n"), password.strip("\r\n")
     if not _SERVER.fullmatch(server):
         raise _wrong("server", "Write https://host, perhaps with a port, and nothing behind it.")
     if not 1 <= len(user) <= 200 or not user.isprintable():
