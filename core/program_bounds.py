@@ -20,7 +20,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 # Soft first: the program is told (SIGXCPU) before it is killed. KiB, seconds, seconds.
 _HELD = 'ulimit -c 0 && ulimit -d "$1" && ulimit -S -t "$2" && ulimit -H -t "$3" && shift 3 && exec "$@"'
 _NO_MEMORY = re.compile(
-    r"out of memory|memory exhausted|cannot allocate memory|memory allocation of .* failed|MemoryError",
+    r"out of memory|memory exhausted|cannot allocate memory|memory allocation of .{0,40} failed|MemoryError",
     re.IGNORECASE,
 )
 _FILE_LARGE = re.compile(r"file too large|File size limit exceeded", re.IGNORECASE)

@@ -32,7 +32,7 @@ SEARCHING = frozenset({"search", "sub", "subn", "findall", "finditer", "split"})
 CALLS = SEARCHING | {"compile", "match", "fullmatch"}
 Pattern = tuple[str, int, bool]
 """The pattern, its flags, and whether a text is searched for it."""
-SIZES = (64, 320)
+SIZES = (64, 512)
 STEPS_MOST = 200_000
 MOST = 2.4
 
@@ -48,6 +48,7 @@ MADE: dict[str, Callable[[Any], list[Pattern]]] = {
         (compiled.pattern, re.IGNORECASE, True) for _, compiled in module._COMPILED
     ],
     "toolhub_sdk.checks.words:form_remedy": lambda module: searched(r"^(/([^~/]|~[01])*)*$"),
+    "execution.runners.machine_paths:_folders": lambda module: searched(module._folders()[1].pattern),
     "security.redaction:_url_forms": lambda module: searched(module._url_forms("a secret/é")[0].pattern),
     "security.accounts.sessions:device_words": lambda module: [
         (sign, 0, True) for table in (module._BROWSERS, module._SYSTEMS) for sign in table.values()
