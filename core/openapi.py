@@ -1,8 +1,9 @@
 """The parts of the API's description that every app uses."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import OpenApiResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from core.codes import CODES, Code
 
@@ -68,3 +69,32 @@ PROBLEMS = {
     for status in sorted({code.status for code in CODES.values()})
     if status >= 400
 }
+
+_IF_MATCH = OpenApiParameter(
+    "If-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="The ETag that you read. With another one now the request is refused (409). What loosens a "
+    "safeguard needs it (428 without it).",
+)
+_ETAG = OpenApiParameter(
+    "ETag",
+    str,
+    OpenApiParameter.HEADER,
+    description="The version of what can be edited here, for If-Match.",
+    response=[200],
+)
+
+
+def tagged_read(described: Mapping[str, Any]) -> dict[str, Any]:
+    """The description of an operation whose answer has an ETag."""
+    return {**described, "parameters": [*described.get("parameters", ()), _ETAG]}
+
+
+def versioned(described: Mapping[str, Any]) -> dict[str, Any]:
+    """The description of an operation that edits what has a version: If-Match, and its refusals."""
+    parameters = [*described.get("parameters", ()), _IF_MATCH]
+    if 200 in described["responses"]:
+        parameters.append(_ETAG)
+    responses = {**described["responses"], 409: PROBLEMS[409], 428: PROBLEMS[428]}
+    return {**described, "parameters": parameters, "responses": responses}

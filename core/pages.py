@@ -17,6 +17,7 @@ from django_htmx.middleware import HtmxDetails
 
 from core.errors import Denied, InvalidRequest, NotFound, Postponed
 from core.keyset import Row, key_read
+from core.submissions.pages import form_once
 from core.views_errors import method_not_allowed
 
 PAGE_ROWS = 25
@@ -88,6 +89,8 @@ class ConsoleView(View):
 
     permission = ""
     template = ""
+    # False where `post` makes sure itself that a form which is sent twice is carried out once.
+    carries_out_once = True
     request: ConsoleRequest
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -100,15 +103,28 @@ class ConsoleView(View):
         if self.permission and not user.holds(self.permission):
             raise Http404
         try:
-            response = super().dispatch(request, *args, **kwargs)
-        except Postponed as error:
-            response = redirect(error.keep())
-            messages.info(request, f"{error.message} {' '.join(error.suggestions)}")
+            if self.carries_out_once:
+                response = form_once(self.request, lambda: self._kept(request, *args, **kwargs))
+            else:
+                response = self._kept(request, *args, **kwargs)
         except (NotFound, Denied) as error:
             raise Http404 from error
         patch_vary_headers(response, ("HX-Request", "Cookie"))
         response.headers.setdefault("Cache-Control", "private, no-store")
         return response
+
+    def _kept(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Answers, or keeps a change that waits for somebody else and leads to it."""
+        try:
+            return self.handle(request, *args, **kwargs)
+        except Postponed as error:
+            response = redirect(error.keep())
+            messages.info(request, f"{error.message} {' '.join(error.suggestions)}")
+            return response
+
+    def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Calls the method's handler."""
+        return super().dispatch(request, *args, **kwargs)
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """A page that says so, not the empty one of Django."""

@@ -15,6 +15,7 @@ from audit.denials import denials_flush
 from core.duties.journal import Journal
 from core.outage import database_failure_log
 from core.outbox.tidy import deliveries_expire
+from core.submissions.services import submissions_expire
 from execution.approvals.expiry import approvals_expire
 from execution.artefacts.services import contents_expire
 from execution.callbacks.state import RUN_OUTCOME
@@ -69,6 +70,7 @@ def duties() -> list[Duty]:
         Duty("messages", 300.0, functools.partial(deliveries_expire, but=(RUN_OUTCOME,))),
         Duty("invitations", 300.0, invitations_expire),
         Duty("tries", 60.0, tries_expire),
+        Duty("submissions", 600.0, submissions_expire),
         Duty("schemas", 600.0, schemas_expire),
         Duty("memory", 60.0, memory_expire),
         Duty("rollups", 2.0, rollups_keep),

@@ -1,11 +1,14 @@
 """The page of the steward's duties."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from core.duties.models import FailedRow
+from core.edits import Edited
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from monitoring.duties import duty_states, row_retry
@@ -30,6 +33,10 @@ class RowRetry(QuestionView):
     """Asks, then makes a row due again."""
 
     permission = "duties.change_failedrow"
+
+    def about(self, failed: int) -> Edited[Any] | None:
+        """The record of a failure is never edited."""
+        return None
 
     def get(self, request: HttpRequest, failed: int) -> HttpResponse:
         """The question."""

@@ -18,6 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.actors import Actor
+from core.edits import version_require
 from core.errors import Conflict, Denied, Postponed
 from security.acting import By
 from security.models import User
@@ -136,9 +137,12 @@ def safeguard_change(
 
     Return what the event of the change says of the two-person rule; nothing where nothing is loosened.
     `things` are the objects on which a person needs the permission. Raises Denied for an agent that loosens
-    it. Where somebody else has to agree, the `safeguarded` function around it raises SecondPersonNeeded.
+    it, and PRECONDITION_REQUIRED where its request names no version (core/edits.py). Where somebody else has
+    to agree, the `safeguarded` function around it raises SecondPersonNeeded.
     """
     found = [one for one in loosened(kind, before, after) if not one.gives]
+    if found:
+        version_require("; ".join(map(str, found)))
     rule = _rule(by, found, subject, things) if found else {}
     if kind not in ROWS_SAY:
         _setters_record(by, kind, subject, before, after)

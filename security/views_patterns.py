@@ -1,14 +1,18 @@
 """The page of output filters: patterns of what is taken out of every tool's output."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.forms import ConsoleForm
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from security.edits import OUTPUT_PATTERN
 from security.models import OutputPattern
 from security.patterns import LENGTH_MAX, NAME_MAX, pattern_add, pattern_remove
 from security.people import person_of
@@ -55,6 +59,10 @@ class OutputPatternRemove(QuestionView):
     """Asks, then takes a pattern away."""
 
     permission = "security.delete_outputpattern"
+
+    def about(self, row: int) -> Edited[Any] | None:
+        """The pattern."""
+        return OUTPUT_PATTERN.of(get_object_or_404(OutputPattern, pk=row))
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import ToolHubError
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
@@ -82,6 +83,10 @@ class ProposalConfirm(ProposalPage):
 
 class ProposalRefuse(QuestionView):
     """Asks, then refuses a change, or withdraws one's own."""
+
+    def about(self, pk: int) -> Edited[Any] | None:
+        """A proposed change is never edited, and decided once."""
+        return None
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         """The question."""

@@ -64,6 +64,7 @@ INSTALLED_APPS = [
     "core",
     "core.outbox",
     "core.duties",
+    "core.submissions",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

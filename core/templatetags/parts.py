@@ -8,8 +8,10 @@ from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.base import FilterExpression, NodeList, Parser, Token, token_kwargs
 from django.template.loader_tags import BLOCK_CONTEXT_KEY, BlockContext
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+
+from core.submissions.pages import FIELD, form_key_new
 
 register = template.Library()
 
@@ -113,6 +115,20 @@ def _halves(parser: Parser, between: str, end: str) -> tuple[NodeList, NodeList]
     after = parser.parse((end,))
     parser.delete_first_token()
     return before, after
+
+
+@register.simple_tag(takes_context=True)
+def hidden(context: template.Context, form: Any = None) -> SafeString:
+    """The hidden fields of a form that is sent by POST: CSRF token, one-time key, and the version it edits.
+
+    `form` has `hidden_values`; a button without a form needs none.
+    """
+    values = form["hidden_values"] if isinstance(form, dict) else getattr(form, "hidden_values", None)
+    fields = {"csrfmiddlewaretoken": context.get("csrf_token", ""), **(values or {FIELD: form_key_new()})}
+    # Browsers fill in what was there before a page was loaded again; these are never the same.
+    return format_html_join(
+        "", '<input type="hidden" name="{}" value="{}" autocomplete="off">', fields.items()
+    )
 
 
 @register.filter

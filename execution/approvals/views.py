@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import NotFound
 from core.forms import ConsoleForm
 from core.pages import ConsoleView, page_read
@@ -23,6 +24,7 @@ from execution.approvals.selectors import (
     approvals_waiting,
 )
 from execution.models import Approval
+from security.edits import four_eyes_edited
 from security.four_eyes import CHANGE, four_eyes_switch
 from security.models import User
 from security.people import person_of
@@ -147,6 +149,10 @@ class FourEyesSwitch(QuestionView):
     """Asks, then switches the rule of four eyes."""
 
     permission = CHANGE
+
+    def about(self) -> Edited[Any] | None:
+        """The switch."""
+        return four_eyes_edited(make=self.request.method == "POST")
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The question."""

@@ -1,5 +1,6 @@
 """Pages of callbacks."""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -7,8 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import ToolHubError
 from core.questions import Question, QuestionView
+from core.submissions.pages import refused
 from execution.callbacks.again import callback_redeliver
 from execution.callbacks.state import callback_of
 from execution.runs.selectors import run_detail
@@ -20,6 +23,10 @@ class RunRedeliver(QuestionView):
     """Asks, then sends a run's callback again."""
 
     permission = "execution.change_run"
+
+    def about(self, run_id: UUID) -> Edited[Any] | None:
+        """A run with an outcome is never edited."""
+        return None
 
     def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The question."""
@@ -39,7 +46,6 @@ class RunRedeliver(QuestionView):
         try:
             callback_redeliver(by=actor_of(person_of(request)), run=run)
         except ToolHubError as error:
-            messages.error(request, f"Not sent again: {error.message}")
-        else:
-            messages.success(request, "The callback is sent again.")
+            return refused(request, f"Not sent again: {error.message}", reverse("run", args=[run.pk]))
+        messages.success(request, "The callback is sent again.")
         return redirect("run", run_id=run.pk)

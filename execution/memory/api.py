@@ -1,5 +1,7 @@
 """REST for memory and sessions: always the calling persona's own."""
 
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -7,8 +9,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from core.errors import InvalidRequest
+from core.edits import editing
+from core.errors import Conflict, InvalidRequest, NotFound
+from core.etags import if_match, tagged
 from core.keyset import page_after
+from core.openapi import tagged_read, versioned
+from execution.edits import MEMORY_ITEM
 from execution.memory import openapi
 from execution.memory.models import Item, Session
 from execution.memory.places import DEFAULT, Place
@@ -72,40 +78,44 @@ class MemoryKeys(APIView):
 class MemoryItem(APIView):
     """GET, PUT and DELETE memory/{scope}/{key}."""
 
-    @extend_schema(
-        operation_id="memory_read",
-        summary="Read a value from memory",
-        parameters=openapi.PLACE,
-        responses=openapi.said(openapi.ITEM, "The value.", 401, 404, 422),
-    )
+    @extend_schema(**tagged_read(openapi.ITEM_READ))
     def get(self, request: Request, scope: str, key: str) -> Response:
-        item = item_get(_place(request), scope, key)
-        return Response({**_key_view(item, scope), "value": item.value})
+        return _item(_place(request), scope, key)
 
-    @extend_schema(
-        operation_id="memory_write",
-        summary="Write a value into memory",
-        parameters=openapi.PLACE,
-        request={"application/json": openapi.PUT},
-        responses=openapi.said(openapi.ITEM, "As it stands now.", 401, 422, 503),
-    )
+    @extend_schema(**versioned(openapi.ITEM_WRITE))
     def put(self, request: Request, scope: str, key: str) -> Response:
         body: Any = request.data
         body_check(_PUT, body)
         place = _place(request)
-        memory_put(by=caller(request).actor, place=place, scope=scope, key=key, value=body["value"])
-        item = item_get(place, scope, key)
-        return Response({**_key_view(item, scope), "value": item.value})
+        with _editing(request, place, scope, key, body):
+            memory_put(by=caller(request).actor, place=place, scope=scope, key=key, value=body["value"])
+        return _item(place, scope, key)
 
-    @extend_schema(
-        operation_id="memory_delete",
-        summary="Delete a value from memory",
-        parameters=openapi.PLACE,
-        responses=openapi.said(None, "It is not there any more.", 401, 422, 503, status=204),
-    )
+    @extend_schema(**versioned(openapi.ITEM_DELETE))
     def delete(self, request: Request, scope: str, key: str) -> Response:
-        memory_delete(by=caller(request).actor, place=_place(request), scope=scope, key=key)
+        place = _place(request)
+        with _editing(request, place, scope, key, {}):
+            memory_delete(by=caller(request).actor, place=place, scope=scope, key=key)
         return Response(status=204)
+
+
+def _item(place: Place, scope: str, key: str) -> Response:
+    item = item_get(place, scope, key)
+    return tagged(Response({**_key_view(item, scope), "value": item.value}), MEMORY_ITEM.of(item))
+
+
+def _editing(
+    request: Request, place: Place, scope: str, key: str, yours: Mapping[str, Any]
+) -> AbstractContextManager[None]:
+    """Holds the value where the caller names a version of it: there has to be one."""
+    expected = if_match(request)
+    if expected is None:
+        return nullcontext()
+    try:
+        item = item_get(place, scope, key)
+    except NotFound as error:
+        raise Conflict(error.message, code="STALE_EDIT") from error
+    return editing(MEMORY_ITEM.of(item), expected, yours)
 
 
 class Sessions(APIView):

@@ -115,3 +115,24 @@ AFTER = OpenApiParameter("after", str, description="The `next` of the page befor
 def said(schema: dict[str, Any] | None, words: str, *problems: int, status: int = 200) -> dict[int, Any]:
     """The answers of an operation."""
     return {status: OpenApiResponse(schema, description=words)} | {one: PROBLEMS[one] for one in problems}
+
+
+ITEM_READ: dict[str, Any] = {
+    "operation_id": "memory_read",
+    "summary": "Read a value from memory",
+    "parameters": PLACE,
+    "responses": said(ITEM, "The value.", 401, 404, 422),
+}
+ITEM_WRITE: dict[str, Any] = {
+    "operation_id": "memory_write",
+    "summary": "Write a value into memory",
+    "parameters": PLACE,
+    "request": {"application/json": PUT},
+    "responses": said(ITEM, "As it stands now.", 401, 422, 503),
+}
+ITEM_DELETE: dict[str, Any] = {
+    "operation_id": "memory_delete",
+    "summary": "Delete a value from memory",
+    "parameters": PLACE,
+    "responses": said(None, "It is not there any more.", 401, 422, 503, status=204),
+}

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.http.urls import url_read
 from core.lists import ListView
 from core.pages import ConsoleView
@@ -85,6 +86,10 @@ class SessionEnd(QuestionView):
     """Asks, then ends a session."""
 
     permission = "memory.change_session"
+
+    def about(self, pk: int) -> Edited[Any] | None:
+        """Agents write what a session remembers all the time."""
+        return None
 
     def get(self, request: HttpRequest, pk: int) -> HttpResponse:
         """The question."""

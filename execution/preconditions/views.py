@@ -1,14 +1,18 @@
 """The page of resources that preconditions name."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.forms import ConsoleForm
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from execution.edits import RESOURCE
 from execution.preconditions.models import Resource
 from execution.preconditions.resources import NAME_MAX, resource_add, resource_remove, resource_switch
 from security.people import person_of
@@ -58,6 +62,10 @@ class ResourceSwitch(QuestionView):
 
     permission = "preconditions.change_resource"
 
+    def about(self, row: int) -> Edited[Any] | None:
+        """The resource."""
+        return RESOURCE.of(get_object_or_404(Resource, pk=row))
+
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
         resource = get_object_or_404(Resource, pk=row)
@@ -84,6 +92,10 @@ class ResourceRemove(QuestionView):
     """Asks, then takes a resource away."""
 
     permission = "preconditions.delete_resource"
+
+    def about(self, row: int) -> Edited[Any] | None:
+        """The resource."""
+        return RESOURCE.of(get_object_or_404(Resource, pk=row))
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""

@@ -13,6 +13,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from audit.selectors import allowed_by, run_events
+from core.edits import Edited
 from core.lists import HOURS, ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
@@ -162,6 +163,10 @@ class RunCancel(QuestionView):
 
     permission = "execution.change_run"
 
+    def about(self, run_id: UUID) -> Edited[Any] | None:
+        """A run goes on by itself, and is to stop as far as it has come."""
+        return None
+
     def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The question."""
         run = run_detail(run_id, person_of(request), self.permission)
@@ -185,6 +190,10 @@ class RunsCancel(QuestionView):
     """Asks, then cancels several runs that were chosen on their list."""
 
     permission = "execution.change_run"
+
+    def about(self) -> Edited[Any] | None:
+        """As for one run."""
+        return None
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The question, with each run that can still be stopped."""
@@ -226,6 +235,10 @@ class RunsCancelAll(QuestionView):
     """Asks, then cancels every run that matches the filters of the list."""
 
     permission = "execution.change_run"
+
+    def about(self) -> Edited[Any] | None:
+        """As for one run."""
+        return None
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The question, with the filters and the number of runs."""

@@ -1,5 +1,6 @@
 """Pages on which a person decides about a run that is over, or whose outcome is unknown."""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -7,9 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import ToolHubError
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from core.submissions.pages import refused
 from execution.models import Run, Status
 from execution.runs.again import run_retry_by
 from execution.runs.forms import ResolveForm, consequences_of
@@ -70,6 +73,10 @@ class RunRetry(QuestionView):
 
     permission = "execution.add_run"
 
+    def about(self, run_id: UUID) -> Edited[Any] | None:
+        """A run with an outcome is never edited."""
+        return None
+
     def get(self, request: HttpRequest, run_id: UUID) -> HttpResponse:
         """The question."""
         run = run_detail(run_id, person_of(request), self.permission)
@@ -86,8 +93,7 @@ class RunRetry(QuestionView):
         try:
             new = self._again(request, run)
         except ToolHubError as error:
-            messages.error(request, f"Not run again: {error.message}")
-            return redirect("run", run_id=run.pk)
+            return refused(request, f"Not run again: {error.message}", _page(run))
         messages.success(request, "Accepted; this is the new run.")
         return redirect("run", run_id=new.pk)
 

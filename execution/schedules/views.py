@@ -9,10 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import InvalidRequest
 from core.lists import ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView, switch_wanted
+from execution.edits import SCHEDULE
 from execution.models import Schedule
 from execution.schedules.forms import ScheduleForm
 from execution.schedules.selectors import options_of, schedule_of, schedules_page, schedules_seen
@@ -108,6 +110,10 @@ class ScheduleSwitch(QuestionView):
 
     permission = "execution.change_schedule"
 
+    def about(self, row: int) -> Edited[Any] | None:
+        """The schedule."""
+        return SCHEDULE.of(schedule_of(row, person_of(self.request), self.permission))
+
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question, with what it touches."""
         schedule = schedule_of(row, person_of(request), self.permission)
@@ -133,6 +139,10 @@ class ScheduleDelete(QuestionView):
     """Asks, then deletes a schedule."""
 
     permission = "execution.delete_schedule"
+
+    def about(self, row: int) -> Edited[Any] | None:
+        """The schedule."""
+        return SCHEDULE.of(schedule_of(row, person_of(self.request), self.permission))
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""

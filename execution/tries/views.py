@@ -9,11 +9,13 @@ import orjson
 from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
 from core.errors import InvalidRequest, ToolHubError
 from core.pages import ConsoleView
+from core.submissions.pages import form_once
 from execution.dynamic.services import schema_made, schema_whole
 from execution.models import Run
 from execution.runs.requests import CallRequest
@@ -53,6 +55,8 @@ class ToolTry(ConsoleView):
 
     permission = "execution.add_run"
     template = "execution/tool_try.html"
+    # The run is committed before the answer waits for it.
+    carries_out_once = False
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The form; with `?run=` as it was for an earlier try, and that run's result."""
@@ -68,7 +72,7 @@ class ToolTry(ConsoleView):
         shown = Shown(run, schema_made(run) if run else None)
         return self._show(tool, TryForm(initial=given, tool=name), arguments, shown)
 
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
+    def post(self, request: HttpRequest, name: str) -> HttpResponseBase:
         """Runs it, asks for its schema, or shows the call alone; what is wrong is told at its field."""
         tool = _tool(request, name)
         form = TryForm(request.POST, tool=name)
@@ -79,26 +83,34 @@ class ToolTry(ConsoleView):
         if act not in {RUN, SCHEMA}:
             return self._show(tool, form, arguments)
         try:
-            shown = self._tried(request, tool, form.cleaned_data, act)
+            persona = _persona(request, form.cleaned_data["persona"])
+            call = _call(form.cleaned_data)
+            if act == RUN:
+                return self._run(tool, persona, call, form)
+            by = person_of(request)
+            asked = schema_try(by=by, persona=persona, tool=tool.name, request=call, seconds=WAIT_S)
         except ToolHubError as error:
             form.take(error)
             return self._show(tool, form, arguments, Shown(refused=error), status=422)
-        if shown.run and not self.request.htmx:
-            return redirect(f"{reverse('tool_try', args=[name])}?run={shown.run.pk}")
-        return self._show(tool, form, arguments, shown)
+        run = _own(asked.run) if asked.run else None
+        if run and not self.request.htmx:
+            return redirect(_address(run))
+        return self._show(tool, form, arguments, Shown(run, asked.schema))
 
-    def _tried(self, request: HttpRequest, tool: Tool, wishes: dict[str, Any], act: str) -> Shown:
-        call, by = _call(wishes), person_of(request)
-        rows = Persona.objects.filter(name=wishes["persona"].strip())
-        persona = within(by, rows, self.permission).first()
-        if persona is None:
-            raise _at("persona", f"There is no persona {wishes['persona'][:64]!r}.")
-        if act == SCHEMA:
-            asked = schema_try(by=by, persona=persona, tool=tool.name, request=call, seconds=WAIT_S)
-            return Shown(_own(asked.run) if asked.run else None, asked.schema)
-        run = run_try(by=by, persona=persona, tool=tool.name, request=call)
-        run_await(run, persona.pk, WAIT_S)
-        return Shown(_own(run))
+    def _run(self, tool: Tool, persona: Persona, call: CallRequest, form: TryForm) -> HttpResponseBase:
+        """Runs it once, however often the form is sent, and shows the run when it ends or the wait does."""
+        made: list[Run] = []
+
+        def submit() -> HttpResponse:
+            made.append(run_try(by=person_of(self.request), persona=persona, tool=tool.name, request=call))
+            return redirect(_address(made[0]))
+
+        answer = form_once(self.request, submit)
+        if made:
+            run_await(made[0], persona.pk, WAIT_S)
+        if not made or not self.request.htmx:
+            return answer
+        return self._show(tool, form, form.cleaned_data["arguments"], Shown(_own(made[0])))
 
     def _show(
         self, tool: Tool, form: TryForm, arguments: Any, shown: Shown = Shown(), *, status: int = 200
@@ -125,6 +137,19 @@ class ToolTry(ConsoleView):
             },
             status=status,
         )
+
+
+def _address(run: Run) -> str:
+    return f"{reverse('tool_try', args=[run.tool])}?run={run.pk}"
+
+
+def _persona(request: HttpRequest, name: str) -> Persona:
+    """The persona to call as. Raises InvalidRequest for one that the person may not call as."""
+    rows = Persona.objects.filter(name=name.strip())
+    persona = within(person_of(request), rows, ToolTry.permission).first()
+    if persona is None:
+        raise _at("persona", f"There is no persona {name[:64]!r}.")
+    return persona
 
 
 def _call(wishes: Mapping[str, Any]) -> CallRequest:

@@ -2,15 +2,17 @@
 
 from typing import Any
 
-from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.edits import editing
 from core.errors import Denied, NotFound
+from core.etags import if_match, tagged
 from core.keyset import page_after
+from core.openapi import tagged_read, versioned
 from registry.bodies import body_check
 from registry.collections import openapi
 from registry.collections.models import Collection
@@ -34,6 +36,7 @@ from registry.collections.services import (
     collection_describe,
     members_change,
 )
+from registry.edits import COLLECTION
 from security.acting import PERSONAS, acting, person_answering, reading
 from security.principals import PersonaPrincipal, caller
 
@@ -53,6 +56,10 @@ def _short(row: Collection) -> dict[str, Any]:
 
 def _whole(by: PersonaPrincipal, row: Collection) -> dict[str, Any]:
     return {**_short(row), "tools": _sight(by).members(row)}
+
+
+def _answer(by: PersonaPrincipal, row: Collection) -> Response:
+    return tagged(Response(_whole(by, row)), COLLECTION.of(row))
 
 
 def _seen(by: PersonaPrincipal, name: str) -> Collection:
@@ -94,28 +101,31 @@ class Collections(APIView):
 class CollectionDetail(APIView):
     """GET, PATCH and DELETE collections/{name}."""
 
-    @extend_schema(**openapi.READ)
+    @extend_schema(**tagged_read(openapi.READ))
     def get(self, request: Request, name: str) -> Response:
         by = caller(request)
-        return Response(_whole(by, _seen(by, name)))
+        return _answer(by, _seen(by, name))
 
-    @extend_schema(**openapi.CHANGE)
+    @extend_schema(**versioned(openapi.CHANGE))
     def patch(self, request: Request, name: str) -> Response:
         by = caller(request)
         row = _managed(by, name, CHANGE)
         wanted = _body("collection_change", request.data)
-        with transaction.atomic():
+        shown = {"tools": _whole(by, row)["tools"]} if "tools" in wanted else {}
+        with editing(COLLECTION.of(row), if_match(request), wanted, shown):
             if "description" in wanted:
                 collection_describe(by=by, collection=row, description=wanted["description"])
             if "tools" in wanted:
                 self._set(by, row, wanted["tools"])
         row.refresh_from_db()
-        return Response(_whole(by, row))
+        return _answer(by, row)
 
-    @extend_schema(**openapi.DELETE)
+    @extend_schema(**versioned(openapi.DELETE))
     def delete(self, request: Request, name: str) -> HttpResponse:
         by = caller(request)
-        collection_delete(by=by, collection=_managed(by, name, DELETE))
+        row = _managed(by, name, DELETE)
+        with editing(COLLECTION.of(row), if_match(request)):
+            collection_delete(by=by, collection=row)
         return HttpResponse(status=204)
 
     def _set(self, by: PersonaPrincipal, row: Collection, names: list[str]) -> None:
@@ -129,14 +139,16 @@ class CollectionDetail(APIView):
 class CollectionTool(APIView):
     """PUT and DELETE collections/{name}/tools/{tool}."""
 
-    @extend_schema(**openapi.ADD)
+    @extend_schema(**versioned(openapi.ADD))
     def put(self, request: Request, name: str, tool: str) -> Response:
         by = caller(request)
         row = _managed(by, name, CHANGE)
-        members_change(by=by, collection=row, add=tools_meant([tool], person_answering(by), ASSIGN, "tool"))
-        return Response(_whole(by, row))
+        added = tools_meant([tool], person_answering(by), ASSIGN, "tool")
+        with editing(COLLECTION.of(row), if_match(request)):
+            members_change(by=by, collection=row, add=added)
+        return _answer(by, row)
 
-    @extend_schema(**openapi.REMOVE)
+    @extend_schema(**versioned(openapi.REMOVE))
     def delete(self, request: Request, name: str, tool: str) -> HttpResponse:
         by = caller(request)
         row = _managed(by, name, CHANGE)
@@ -145,5 +157,6 @@ class CollectionTool(APIView):
         )
         if found is None:
             raise NotFound(f"{name} has no tool {tool[:64]!r}.")
-        members_change(by=by, collection=row, remove=[found])
+        with editing(COLLECTION.of(row), if_match(request)):
+            members_change(by=by, collection=row, remove=[found])
         return HttpResponse(status=204)

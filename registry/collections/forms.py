@@ -3,11 +3,11 @@
 from django import forms
 from django.urls import reverse
 
-from core.forms import ConsoleForm
+from core.forms import ConsoleForm, EditForm
 from registry.collections.services import DESCRIPTION_MAX, MEMBERS_MAX
 
 
-class CollectionForm(ConsoleForm):
+class _Described(ConsoleForm):
     """What a collection is for."""
 
     description = forms.CharField(
@@ -17,7 +17,11 @@ class CollectionForm(ConsoleForm):
     )
 
 
-class NewCollectionForm(CollectionForm):
+class CollectionForm(_Described, EditForm):
+    """What a collection is for."""
+
+
+class NewCollectionForm(_Described):
     """A new collection, perhaps with its tools."""
 
     name = forms.CharField(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -9,7 +10,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import InvalidRequest
+from core.forms import ConsoleForm
 from core.lists import ListView
 from core.pages import ConsoleView, page_read
 from core.questions import Question, QuestionView
@@ -34,6 +37,7 @@ from registry.collections.services import (
     collection_describe,
     members_change,
 )
+from registry.edits import COLLECTION
 from registry.models import Tool
 from security.models import User
 from security.people import person_of
@@ -113,11 +117,12 @@ class CollectionPage(ConsoleView):
         members: MembersForm | None = None,
         described: CollectionForm | None = None,
     ) -> HttpResponse:
-        """The page; with a form that came back, status 422."""
+        """The page; with a form that came back, the form's status."""
         person = person_of(self.request)
         perms = PermsOn(person, collection)
         seen, personas = members_seen(collection, person), holders_seen(collection, person)
         initial = {"description": collection.description}
+        came_back: ConsoleForm | None = members or described
         count = seen.count()
         return self.show(
             {
@@ -130,10 +135,11 @@ class CollectionPage(ConsoleView):
                 "personas": list(personas[:PERSONAS_SHOWN]),
                 "forms": _Forms(
                     members or MembersForm(collection=collection.name, auto_id="add_%s"),
-                    described or CollectionForm(initial=initial, auto_id="described_%s"),
+                    described
+                    or CollectionForm(of=COLLECTION.of(collection), initial=initial, auto_id="described_%s"),
                 ),
             },
-            status=422 if members or described else 200,
+            status=came_back.status if came_back else 200,
         )
 
 
@@ -149,7 +155,7 @@ class CollectionDescribe(CollectionPage):
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Changes it, or shows what is wrong."""
         row = collection_detail(name, person_of(request), CHANGE)
-        form = CollectionForm(request.POST, auto_id="described_%s")
+        form = CollectionForm(request.POST, of=COLLECTION.of(row), auto_id="described_%s")
 
         def change() -> bool:
             collection_describe(by=person_of(request), collection=row, **form.cleaned_data)
@@ -206,6 +212,10 @@ class MemberRemove(QuestionView):
 
     permission = CHANGE
 
+    def about(self, name: str, tool: str) -> Edited[Any] | None:
+        """The collection."""
+        return COLLECTION.of(self._member(name, tool)[0])
+
     def get(self, request: HttpRequest, name: str, tool: str) -> HttpResponse:
         """The question."""
         row, _ = self._member(name, tool)
@@ -236,6 +246,10 @@ class CollectionDelete(QuestionView):
     """Asks, then deletes a collection."""
 
     permission = DELETE
+
+    def about(self, name: str) -> Edited[Any] | None:
+        """The collection."""
+        return COLLECTION.of(collection_detail(name, person_of(self.request), DELETE))
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""

@@ -7,11 +7,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.edits import editing
 from core.errors import InvalidRequest
+from core.etags import if_match, tagged
+from core.openapi import tagged_read, versioned
 from registry.config import openapi
 from registry.config.schema import schema_of
 from registry.config.selectors import settings_shown
 from registry.config.services import config_change
+from registry.edits import PACKAGE_CONFIG
 from registry.models import Package
 from registry.releases.selectors import package_get
 from security.acting import reading
@@ -39,14 +43,20 @@ def config_view(package: Package) -> dict[str, Any]:
 class PackageConfig(APIView):
     """GET and PATCH packages/{name}/config."""
 
-    @extend_schema(**openapi.READ)
+    @extend_schema(**tagged_read(openapi.READ))
     def get(self, request: Request, name: str) -> Response:
-        return Response(config_view(package_get(name, reading(caller(request), VIEW))))
+        return _config(package_get(name, reading(caller(request), VIEW)))
 
-    @extend_schema(**openapi.CHANGE)
+    @extend_schema(**versioned(openapi.CHANGE))
     def patch(self, request: Request, name: str) -> Response:
         by = reading(caller(request), VIEW)
         if not isinstance(request.data, dict):
             raise InvalidRequest("The body must be an object of settings by name.")
-        package = config_change(by=caller(request), package=package_get(name, by), changes=request.data)
-        return Response(config_view(package))
+        package = package_get(name, by)
+        with editing(PACKAGE_CONFIG.of(package), if_match(request), request.data):
+            package = config_change(by=caller(request), package=package, changes=request.data)
+        return _config(package)
+
+
+def _config(package: Package) -> Response:
+    return tagged(Response(config_view(package)), PACKAGE_CONFIG.of(package))

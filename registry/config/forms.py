@@ -8,7 +8,7 @@ from django import forms
 from django.contrib.humanize.templatetags.humanize import naturaltime
 
 from core.errors import ToolHubError
-from core.forms import ConsoleForm
+from core.forms import EditForm
 from core.json.strict import StrictJSONError, loads
 from registry.config.selectors import Shown
 
@@ -16,7 +16,7 @@ _UNSET = ""
 _REMOVE = "remove-"
 
 
-class ConfigForm(ConsoleForm):
+class ConfigForm(EditForm):
     """One field for each setting; what is left empty is not set, and a secret that is left empty stays."""
 
     def __init__(self, settings: Sequence[Shown], *args: Any, **kwargs: Any) -> None:
@@ -39,6 +39,12 @@ class ConfigForm(ConsoleForm):
         for each in error.errors:
             each["pointer"] = "/" + each["pointer"].split("/")[1] if each["pointer"] else ""
         super().take(error)
+
+    def yours(self) -> dict[str, Any]:
+        """The plain settings that the form sets; secrets are never shown."""
+        plain = [name for name, one in self._settings.items() if not one.secret]
+        given = {name: self.cleaned_data.get(name, _UNSET) for name in plain}
+        return {name: None if value == _UNSET else value for name, value in given.items()}
 
     def changes(self) -> dict[str, Any]:
         """As the service takes it."""

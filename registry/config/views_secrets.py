@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import NotFound
 from core.forms import ConsoleForm
 from core.pages import ConsoleView
@@ -20,6 +21,7 @@ from registry.installations.sources.git_credentials import (
     credential_set,
 )
 from registry.installations.sources.git_keys import key_set
+from security.edits import SECRET
 from security.models import Secret
 from security.people import person_of
 from security.sharing.reach import kept_from
@@ -121,6 +123,10 @@ class CredentialRemove(QuestionView):
     """Asks, then forgets the credentials of a server."""
 
     permission = CHANGE
+
+    def about(self, row: int) -> Edited[Any] | None:
+        """The credentials."""
+        return SECRET.of(_credential(row))
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""

@@ -4,16 +4,18 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import NotFound, ToolHubError
 from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from core.submissions.pages import refused
+from registry.edits import INSTALLATION
 from registry.installations.approval import installation_approve
 from registry.installations.forms import InstallForm
 from registry.installations.models import Installation, Staged, Status
@@ -137,6 +139,10 @@ class InstallationCancel(QuestionView):
 
     permission = "registry.add_release"
 
+    def about(self, pk: UUID) -> Edited[Any] | None:
+        """The installation."""
+        return INSTALLATION.of(installation_seen(str(pk), person_of(self.request)))
+
     def get(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The question."""
         one = installation_seen(str(pk), person_of(request))
@@ -153,7 +159,7 @@ class InstallationCancel(QuestionView):
         try:
             installation_cancel(by=person_of(request), installation=one)
         except ToolHubError as error:
-            messages.error(request, error.message)
+            return refused(request, error.message, reverse("installation", args=[one.pk]))
         return redirect("installation", pk=one.pk)
 
 
@@ -169,5 +175,5 @@ class InstallationRetry(ConsoleView):
         try:
             installation_retry(by=person_of(request), installation=one)
         except ToolHubError as error:
-            messages.error(request, error.message)
+            return refused(request, error.message, reverse("installation", args=[one.pk]))
         return redirect("installation", pk=one.pk)

@@ -2,14 +2,16 @@
 
 from typing import Any
 
-from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.edits import editing
+from core.etags import if_match, tagged
 from core.keyset import PAGE, page_after
+from core.openapi import tagged_read, versioned
 from registry.bodies import body_check
 from registry.personas import openapi
 from registry.personas.selectors import VIEW, persona_detail, personas_page
@@ -18,6 +20,7 @@ from registry.policy.kept import grants_without, tools_kept
 from registry.policy.limits_view import limits_view
 from registry.policy.named import tier_named
 from security.acting import PERSONAS, acting, reading
+from security.edits import PERSONA
 from security.loosening import setters_view
 from security.models import Grant, Persona
 from security.policy.selectors import PolicyBook, standing_of
@@ -109,18 +112,18 @@ class Personas(APIView):
 class PersonaDetail(APIView):
     """GET and PATCH personas/{name}."""
 
-    @extend_schema(**openapi.PERSONA_READ)
+    @extend_schema(**tagged_read(openapi.PERSONA_READ))
     def get(self, request: Request, name: str) -> Response:
-        return Response(persona_view(caller(request), persona_seen(caller(request), name)))
+        return _persona(caller(request), name)
 
-    @extend_schema(**openapi.PERSONA_CHANGE)
+    @extend_schema(**versioned(openapi.PERSONA_CHANGE))
     def patch(self, request: Request, name: str) -> Response:
         by = caller(request)
         persona = persona_seen(by, name)
         wanted = body_read("persona_change", request.data)
         tier = tier_named(wanted.get("tier") or "")
         texts = {key: wanted[key] for key in ("title", "description") if key in wanted}
-        with transaction.atomic():
+        with editing(PERSONA.of(persona), if_match(request), wanted):
             if texts:
                 persona_describe(by=by, persona=persona, **texts)
             if "active" in wanted:
@@ -129,7 +132,12 @@ class PersonaDetail(APIView):
                 isolation_set(by=by, persona=persona, isolation=wanted["isolation"])
             if "tier" in wanted:
                 tier_set(by=by, persona=persona, tier=tier)
-        return Response(persona_view(by, persona_seen(by, name)))
+        return _persona(by, name)
+
+
+def _persona(by: PersonaPrincipal, name: str) -> Response:
+    persona = persona_seen(by, name)
+    return tagged(Response(persona_view(by, persona)), PERSONA.of(persona))
 
 
 def gone() -> HttpResponse:

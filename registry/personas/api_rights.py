@@ -8,8 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.edits import editing
 from core.errors import NotFound
+from core.etags import if_match, tagged
 from core.keyset import page_after
+from core.openapi import tagged_read, versioned
+from registry.edits import ASSIGNMENT
 from registry.models import Assignment
 from registry.personas import openapi
 from registry.personas.api import body_read, gone, grant_view, persona_managed, persona_seen
@@ -18,6 +22,7 @@ from registry.policy.kept import grants_without, tools_kept
 from registry.policy.named import time_read
 from registry.services import assignment_create, assignment_delete
 from security.acting import person_answering
+from security.edits import GRANT
 from security.models import Grant, User
 from security.policy.services import field_error
 from security.principals import PersonaPrincipal, caller
@@ -84,7 +89,7 @@ def _meant(text: str, kind: str, by: User) -> str:
 class AssignmentDetail(APIView):
     """DELETE personas/{name}/assignments/{id}."""
 
-    @extend_schema(**openapi.ASSIGNMENT_DELETE)
+    @extend_schema(**versioned(openapi.ASSIGNMENT_DELETE))
     def delete(self, request: Request, name: str, pk: int) -> HttpResponse:
         by = caller(request)
         persona = persona_managed(by, name, "registry.delete_assignment")
@@ -95,7 +100,8 @@ class AssignmentDetail(APIView):
         )
         if row is None:
             raise NotFound(f"{name} has no assignment {pk}.")
-        assignment_delete(by=by, assignment=row)
+        with editing(ASSIGNMENT.of(row), if_match(request)):
+            assignment_delete(by=by, assignment=row)
         return gone()
 
 
@@ -121,21 +127,30 @@ class Grants(APIView):
 
 
 class GrantDetail(APIView):
-    """PATCH and DELETE personas/{name}/grants/{id}."""
+    """GET, PATCH and DELETE personas/{name}/grants/{id}."""
 
-    @extend_schema(**openapi.GRANT_CHANGE)
+    @extend_schema(**tagged_read(openapi.GRANT_READ))
+    def get(self, request: Request, name: str, pk: int) -> Response:
+        row = _grant(caller(request), name, pk, "security.view_persona")
+        return tagged(Response(grant_view(row)), GRANT.of(row))
+
+    @extend_schema(**versioned(openapi.GRANT_CHANGE))
     def patch(self, request: Request, name: str, pk: int) -> Response:
         by = caller(request)
         row = _grant(by, name, pk, "security.add_grant")
         body = body_read("grant_change", request.data)
         if "expires_at" in body:
             body["expires_at"] = time_read(body["expires_at"])
-        return Response(grant_view(grant_change(by=by, grant=row, **body)))
+        with editing(GRANT.of(row), if_match(request), body):
+            row = grant_change(by=by, grant=row, **body)
+        return tagged(Response(grant_view(row)), GRANT.of(row))
 
-    @extend_schema(**openapi.GRANT_REVOKE)
+    @extend_schema(**versioned(openapi.GRANT_REVOKE))
     def delete(self, request: Request, name: str, pk: int) -> HttpResponse:
         by = caller(request)
-        grant_revoke(by=by, grant=_grant(by, name, pk, "security.delete_grant"))
+        row = _grant(by, name, pk, "security.delete_grant")
+        with editing(GRANT.of(row), if_match(request)):
+            grant_revoke(by=by, grant=row)
         return gone()
 
 

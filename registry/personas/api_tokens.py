@@ -8,10 +8,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.edits import editing
 from core.errors import NotFound
+from core.etags import if_match
 from core.keyset import page_after
+from core.openapi import versioned
 from registry.personas import openapi
 from registry.personas.api import body_read, gone, persona_managed, persona_seen
+from security.edits import TOKEN
 from security.models import Persona, Token
 from security.principals import caller
 from security.services import token_create, token_revoke, token_rotate
@@ -68,10 +72,12 @@ class Tokens(APIView):
 class TokenDetail(APIView):
     """DELETE personas/{name}/tokens/{id}."""
 
-    @extend_schema(**openapi.TOKEN_REVOKE)
+    @extend_schema(**versioned(openapi.TOKEN_REVOKE))
     def delete(self, request: Request, name: str, pk: int) -> HttpResponse:
         by = caller(request)
-        token_revoke(by=by, token=_token(persona_managed(by, name, "security.delete_token"), pk))
+        token = _token(persona_managed(by, name, "security.delete_token"), pk)
+        with editing(TOKEN.of(token), if_match(request)):
+            token_revoke(by=by, token=token)
         return gone()
 
 

@@ -7,7 +7,8 @@ from django import forms
 from django.urls import reverse
 
 from core.errors import ToolHubError
-from core.forms import ConsoleForm
+from core.forms import ConsoleForm, EditForm
+from security.edits import GRANT
 from security.models import Grant
 from security.services import TOKEN_DAYS_MAX
 
@@ -153,13 +154,13 @@ for _row in ROWS:
     GrantForm.base_fields |= _condition_fields(_row)
 
 
-class GrantEditForm(GrantForm):
+class GrantEditForm(GrantForm, EditForm):
     """A grant that is there: all but its capability can be changed."""
 
     capability = None  # type: ignore[assignment]  # this is how Django leaves a field out
 
     def __init__(self, *args: Any, grant: Grant, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, of=GRANT.of(grant), **kwargs)
         kinds, known = [one["kind"] for one in grant.conditions], dict(_KINDS)
         # Conditions that the form cannot show stay.
         self.keeps = len(kinds) > len(ROWS) or any(kind not in known for kind in kinds)

@@ -206,6 +206,7 @@ GRANT_CREATE = operation(
     status=201,
     said=_NO_MORE,
 )
+GRANT_READ = operation("grant_get", "Read a grant", GRANT)
 GRANT_CHANGE = operation(
     "grant_change",
     "Change or renew a grant, from the next call on",

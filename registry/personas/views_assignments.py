@@ -1,13 +1,17 @@
 """Pages: what a persona sees is assigned and taken back."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
+from core.edits import Edited
 from core.errors import InvalidRequest, ToolHubError
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from registry.collections.models import Collection
+from registry.edits import ASSIGNMENT
 from registry.models import Assignment, Package, Tool
 from registry.personas.forms import AssignForm
 from registry.personas.selectors import assignable_named, assignables, persona_detail
@@ -69,6 +73,10 @@ class AssignmentDelete(QuestionView):
     """Asks, then takes an assignment back."""
 
     permission = "registry.delete_assignment"
+
+    def about(self, name: str, row: int) -> Edited[Any] | None:
+        """The assignment."""
+        return ASSIGNMENT.of(self._row(name, row))
 
     def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The question."""

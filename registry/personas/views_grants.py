@@ -1,14 +1,18 @@
 """Pages: capabilities are granted to a persona and revoked."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
+from core.edits import Edited
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from registry.personas.forms import GrantEditForm, GrantForm
 from registry.personas.selectors import persona_detail
 from registry.personas.views_page import PersonaFormView, persona_url
+from security.edits import GRANT
 from security.models import Grant
 from security.people import person_of
 from security.services import grant_change, grant_create, grant_revoke
@@ -47,7 +51,7 @@ class GrantEdit(ConsoleView):
         form = GrantEditForm(request.POST, grant=grant)
         made = form.attempt(lambda: grant_change(by=person_of(request), grant=grant, **form.wishes()))
         if made is None:
-            return self._show(grant, form, status=422)
+            return self._show(grant, form, status=form.status)
         messages.success(request, f"The grant of {grant.capability} is saved.")
         return redirect(persona_url(name, "grants"))
 
@@ -63,6 +67,11 @@ class GrantRevoke(QuestionView):
     """Asks, then takes a capability back."""
 
     permission = "security.delete_grant"
+
+    def about(self, name: str, row: int) -> Edited[Any] | None:
+        """The grant."""
+        persona = persona_detail(name, person_of(self.request), self.permission)
+        return GRANT.of(get_object_or_404(persona.grants, pk=row))
 
     def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The question."""

@@ -16,6 +16,7 @@ from registry.policy.forms import StandingForm
 from registry.policy.kept import grants_told, tools_kept
 from registry.policy.limits_view import limits_view
 from registry.selectors import tools_assigned
+from security.edits import PERSONA
 from security.facts import Standing
 from security.models import Grant, Persona
 from security.people import person_of
@@ -42,7 +43,9 @@ class PersonaForms:
     standing: StandingForm | None
 
     @classmethod
-    def with_one(cls, standing: Standing | None, came_back: ConsoleForm | None = None) -> "PersonaForms":
+    def with_one(
+        cls, persona: Persona, standing: Standing | None, came_back: ConsoleForm | None = None
+    ) -> "PersonaForms":
         """All of them, that of the standing where it is given; `came_back` takes the place of its kind."""
 
         def pick(kind: type[Any], prefix: str) -> Any:
@@ -51,8 +54,11 @@ class PersonaForms:
         made = pick(AssignForm, "assign"), pick(GrantForm, "grant"), pick(TokenForm, "token")
         if isinstance(came_back, StandingForm):
             return cls(*made, came_back)
+        if standing is None:
+            return cls(*made, None)
         # It reads the tiers.
-        return cls(*made, StandingForm(auto_id="standing_%s", initial=asdict(standing)) if standing else None)
+        form = StandingForm(of=PERSONA.of(persona), auto_id="standing_%s", initial=asdict(standing))
+        return cls(*made, form)
 
 
 class PersonaPage(ConsoleView):
@@ -101,10 +107,10 @@ class PersonaPage(ConsoleView):
                 "pauses": [row for row in book.restriction_rows if row.is_pause and not row.tool],
                 "pointers": argument_pointers(page.rows),
                 "forms": PersonaForms.with_one(
-                    standing if perms.allows("policy.change_standing") else None, came_back
+                    persona, standing if perms.allows("policy.change_standing") else None, came_back
                 ),
             },
-            status=422 if came_back else 200,
+            status=came_back.status if came_back else 200,
         )
 
 

@@ -1,13 +1,17 @@
 """Page: a persona is switched on or off."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from core.edits import Edited
 from core.questions import Question, QuestionView, switch_wanted
 from registry.personas.selectors import persona_detail
 from registry.personas.views_page import persona_url
 from registry.selectors import tools_assigned
+from security.edits import PERSONA
 from security.people import person_of
 from security.services import persona_switch
 from security.tokens_shown import ends_with
@@ -17,6 +21,10 @@ class PersonaSwitch(QuestionView):
     """Asks, then switches a persona on or off."""
 
     permission = "security.change_persona"
+
+    def about(self, name: str) -> Edited[Any] | None:
+        """The persona."""
+        return PERSONA.of(persona_detail(name, person_of(self.request), self.permission))
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question, with what it touches."""

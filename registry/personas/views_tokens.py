@@ -1,17 +1,22 @@
 """Pages: a persona's tokens are made and revoked."""
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
+from core.edits import Edited
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from core.submissions.pages import ShownOnce
 from registry.curl import curl_line, example_arguments
 from registry.personas.forms import TokenForm
 from registry.personas.selectors import persona_detail
 from registry.personas.views_page import PersonaFormView, persona_url
 from registry.selectors import tools_assigned
+from security.edits import TOKEN
 from security.models import Persona, Token
 from security.people import person_of
 from security.services import token_create, token_revoke, token_rotate
@@ -23,7 +28,17 @@ def _shown_once(view: ConsoleView, persona: Persona, token: Token, text: str) ->
     view.template = "registry/token_created.html"
     words = {"title": "A new token", "what": "the token", "back": persona_url(persona.name, "tokens")}
     curl = _curl(persona, text)
-    return view.show({"persona": persona, "token": token, "text": text, "curl": curl, **words})
+    page = view.show({"persona": persona, "token": token, "text": text, "curl": curl, **words})
+    notice = (
+        f"You sent this form twice. It made one token, {token.prefix}…, and the first answer showed it."
+        " If you did not copy it, revoke the token and make another."
+    )
+    return ShownOnce.of(page, persona_url(persona.name, f"token-{token.pk}"), notice)
+
+
+def _token(view: ConsoleView, name: str, row: int) -> Token:
+    tokens = persona_detail(name, person_of(view.request), view.permission).tokens
+    return get_object_or_404(tokens.select_related("persona", "responsible"), pk=row)
 
 
 class TokenNew(PersonaFormView):
@@ -54,6 +69,10 @@ class TokenRotate(QuestionView):
 
     permission = "security.add_token"
 
+    def about(self, name: str, row: int) -> Edited[Any] | None:
+        """The token."""
+        return TOKEN.of(_token(self, name, row))
+
     def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The question."""
         token = get_object_or_404(persona_detail(name, person_of(request), self.permission).tokens, pk=row)
@@ -75,6 +94,10 @@ class TokenRevoke(QuestionView):
     """Asks, then ends a token."""
 
     permission = "security.delete_token"
+
+    def about(self, name: str, row: int) -> Edited[Any] | None:
+        """The token."""
+        return TOKEN.of(_token(self, name, row))
 
     def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The question."""

@@ -8,11 +8,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.edits import editing
+from core.etags import if_match, tagged
 from core.keyset import page_after
+from core.openapi import tagged_read, versioned
 from registry.bodies import body_check
 from registry.policy import openapi
 from registry.policy.named import persona_named, time_read, tool_named
 from security.acting import PERSONAS, reading
+from security.edits import RESTRICTION
 from security.policy.models import Restriction
 from security.policy.selectors import restriction_detail, restrictions_page
 from security.policy.services import pause_begin, restriction_create, restriction_lift
@@ -72,10 +76,17 @@ def _wishes(validator: Any, request: Request) -> dict[str, Any]:
 
 
 class RestrictionDetail(APIView):
-    """DELETE restrictions/{id}."""
+    """GET and DELETE restrictions/{id}."""
 
-    @extend_schema(**openapi.LIFT)
+    @extend_schema(**tagged_read(openapi.READ))
+    def get(self, request: Request, pk: int) -> Response:
+        row = restriction_detail(pk, reading(caller(request), "policy.view_restriction", PERSONAS))
+        return tagged(Response(restriction_view(row)), RESTRICTION.of(row))
+
+    @extend_schema(**versioned(openapi.LIFT))
     def delete(self, request: Request, pk: int) -> HttpResponse:
         by = reading(caller(request), "policy.delete_restriction", PERSONAS)
-        restriction_lift(by=caller(request), restriction=restriction_detail(pk, by))
+        restriction = restriction_detail(pk, by)
+        with editing(RESTRICTION.of(restriction), if_match(request)):
+            restriction_lift(by=caller(request), restriction=restriction)
         return HttpResponse(status=204)

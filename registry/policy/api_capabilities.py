@@ -7,12 +7,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.edits import editing
+from core.etags import if_match, tagged
 from core.keyset import page_after
+from core.openapi import tagged_read, versioned
 from registry.bodies import body_check
 from registry.policy.kept import capabilities_kept
 from registry.policy.openapi import AFTER, ERRORS, MANAGES, READ_ERRORS, form, page_of
 from registry.schemas import validator_build
 from security.acting import PERSONAS, acting, person_answering, reading
+from security.edits import CAPABILITY as EDITED
 from security.policy.catalogue import RISKS, capability_describe
 from security.policy.models import Capability
 from security.policy.selectors import capabilities_page, capability_detail
@@ -42,6 +46,12 @@ _LIST: dict[str, Any] = {
     ],
     "responses": {200: OpenApiResponse(page_of("capabilities", CAPABILITY)), **READ_ERRORS},
 }
+_READ: dict[str, Any] = {
+    "operation_id": "capability_get",
+    "summary": "Read a capability of the catalogue",
+    "description": MANAGES,
+    "responses": {200: OpenApiResponse(CAPABILITY), **READ_ERRORS},
+}
 _CHANGE: dict[str, Any] = {
     "operation_id": "capability_describe",
     "summary": "Say what a capability means and how much harm it can do",
@@ -69,14 +79,24 @@ class CapabilityCatalogue(APIView):
 
 
 class CapabilityDetail(APIView):
-    """PATCH capabilities/catalogue/{id}."""
+    """GET and PATCH capabilities/catalogue/{id}."""
 
-    @extend_schema(**_CHANGE)
+    @extend_schema(**tagged_read(_READ))
+    def get(self, request: Request, pk: int) -> Response:
+        by = reading(caller(request), "policy.view_capability", PERSONAS)
+        return _capability(capability_detail(pk, capabilities_kept(by)))
+
+    @extend_schema(**versioned(_CHANGE))
     def patch(self, request: Request, pk: int) -> Response:
         acting(caller(request), "policy.change_capability", PERSONAS)
         kept = capabilities_kept(person_answering(caller(request)))
         row, body = capability_detail(pk, kept), request.data
         body_check(_VALIDATOR, body)
         wishes = {"description": row.description, "risk": row.risk, **body}
-        capability_describe(by=caller(request), capability=row, **wishes)
-        return Response(capability_view(capability_detail(pk)))
+        with editing(EDITED.of(row), if_match(request), body):
+            capability_describe(by=caller(request), capability=row, **wishes)
+        return _capability(capability_detail(pk))
+
+
+def _capability(row: Capability) -> Response:
+    return tagged(Response(capability_view(row)), EDITED.of(row))

@@ -8,13 +8,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.edits import editing
+from core.etags import if_match, tagged
 from core.keyset import page_after
+from core.openapi import tagged_read, versioned
 from registry.bodies import body_check
 from registry.policy.limits_view import limit_view
 from registry.policy.named import persona_named, tier_named, tool_named
 from registry.policy.openapi import AFTER, ERRORS, LIMIT, MANAGES, NAME, READ_ERRORS, form, page_of
 from registry.schemas import validator_build
 from security.acting import PERSONAS, reading
+from security.edits import LIMIT as EDITED
 from security.policy.limits import AMOUNT_MAX, WINDOW_MAX, limit_create, limit_delete
 from security.policy.models import Limit
 from security.policy.selectors import limit_detail, limits_page
@@ -64,6 +68,12 @@ _CREATE: dict[str, Any] = {
     ],
     "responses": {201: OpenApiResponse(LIMIT), **ERRORS},
 }
+_READ: dict[str, Any] = {
+    "operation_id": "limit_get",
+    "summary": "Read a limit",
+    "description": MANAGES,
+    "responses": {200: OpenApiResponse(LIMIT), **READ_ERRORS},
+}
 _DELETE: dict[str, Any] = {
     "operation_id": "limit_delete",
     "summary": "Take a limit away",
@@ -98,10 +108,17 @@ class Limits(APIView):
 
 
 class LimitDetail(APIView):
-    """DELETE limits/{id}."""
+    """GET and DELETE limits/{id}."""
 
-    @extend_schema(**_DELETE)
+    @extend_schema(**tagged_read(_READ))
+    def get(self, request: Request, pk: int) -> Response:
+        row = limit_detail(pk, reading(caller(request), "policy.view_limit", PERSONAS))
+        return tagged(Response(limit_view(row)), EDITED.of(row))
+
+    @extend_schema(**versioned(_DELETE))
     def delete(self, request: Request, pk: int) -> HttpResponse:
         by = reading(caller(request), "policy.delete_limit", PERSONAS)
-        limit_delete(by=caller(request), limit=limit_detail(pk, by))
+        limit = limit_detail(pk, by)
+        with editing(EDITED.of(limit), if_match(request)):
+            limit_delete(by=caller(request), limit=limit)
         return HttpResponse(status=204)

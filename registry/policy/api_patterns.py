@@ -8,12 +8,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.edits import editing
 from core.errors import NotFound
+from core.etags import if_match, tagged
 from core.keyset import page_after
+from core.openapi import tagged_read, versioned
 from registry.bodies import body_check
 from registry.policy.openapi import AFTER, form, operation, page_of
 from registry.schemas import validator_build
 from security.acting import PERSONAS, acting
+from security.edits import OUTPUT_PATTERN
 from security.models import OutputPattern
 from security.patterns import LENGTH_MAX, NAME_MAX, pattern_add, pattern_remove
 from security.principals import caller
@@ -49,6 +53,7 @@ _ADD = operation(
     status=201,
     said="It holds in every process within five seconds.",
 )
+_READ = operation("output_pattern_get", "Read an output pattern", PATTERN)
 _REMOVE = operation(
     "output_pattern_remove",
     "Take a pattern away",
@@ -88,14 +93,26 @@ class OutputPatterns(APIView):
 
 
 class OutputPatternDetail(APIView):
-    """DELETE output-patterns/{id}."""
+    """GET and DELETE output-patterns/{id}."""
 
-    @extend_schema(**_REMOVE)
+    @extend_schema(**tagged_read(_READ))
+    def get(self, request: Request, pk: int) -> Response:
+        acting(caller(request), "security.view_outputpattern", PERSONAS)
+        row = _pattern(pk)
+        return tagged(Response(pattern_view(row)), OUTPUT_PATTERN.of(row))
+
+    @extend_schema(**versioned(_REMOVE))
     def delete(self, request: Request, pk: int) -> HttpResponse:
         by = caller(request)
         acting(by, "security.delete_outputpattern", PERSONAS)
-        row = OutputPattern.objects.filter(pk=pk).first()
-        if row is None:
-            raise NotFound(f"There is no output pattern {pk}.")
-        pattern_remove(by=by, row=row)
+        row = _pattern(pk)
+        with editing(OUTPUT_PATTERN.of(row), if_match(request)):
+            pattern_remove(by=by, row=row)
         return HttpResponse(status=204)
+
+
+def _pattern(pk: int) -> OutputPattern:
+    row = OutputPattern.objects.select_related("created_by").filter(pk=pk).first()
+    if row is None:
+        raise NotFound(f"There is no output pattern {pk}.")
+    return row

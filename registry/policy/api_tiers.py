@@ -9,11 +9,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.edits import editing
+from core.etags import if_match, tagged
 from core.keyset import page_after
+from core.openapi import tagged_read, versioned
 from registry.bodies import body_check
+from registry.edits import TOOL_FLAG
+from registry.models import Tool
 from registry.policy import openapi_tiers as openapi
 from registry.policy.named import flag_named, tool_named
+from registry.selectors import tool_detail
 from security.acting import PERSONAS, acting, person_answering, reading
+from security.edits import FLAG, TIER
 from security.loosening import setters_view
 from security.models import User
 from security.policy.models import Flag, Tier
@@ -77,21 +84,25 @@ class Tiers(APIView):
 class TierDetail(APIView):
     """GET, PATCH and DELETE tiers/{name}."""
 
-    @extend_schema(**openapi.TIER_READ)
+    @extend_schema(**tagged_read(openapi.TIER_READ))
     def get(self, request: Request, name: str) -> Response:
         acting(caller(request), "policy.view_tier", PERSONAS)
-        return Response(tier_view(tier_detail(name)))
+        return _tier(name)
 
-    @extend_schema(**openapi.TIER_CHANGE)
+    @extend_schema(**versioned(openapi.TIER_CHANGE))
     def patch(self, request: Request, name: str) -> Response:
         acting(caller(request), "policy.change_tier", PERSONAS)
-        tier_change(by=caller(request), tier=tier_detail(name), **_body("tier_change", request.data))
-        return Response(tier_view(tier_detail(name)))
+        tier, body = tier_detail(name), _body("tier_change", request.data)
+        with editing(TIER.of(tier), if_match(request), body):
+            tier_change(by=caller(request), tier=tier, **body)
+        return _tier(name)
 
-    @extend_schema(**openapi.TIER_DELETE)
+    @extend_schema(**versioned(openapi.TIER_DELETE))
     def delete(self, request: Request, name: str) -> HttpResponse:
         acting(caller(request), "policy.delete_tier", PERSONAS)
-        tier_delete(by=caller(request), tier=tier_detail(name))
+        tier = tier_detail(name)
+        with editing(TIER.of(tier), if_match(request)):
+            tier_delete(by=caller(request), tier=tier)
         return HttpResponse(status=204)
 
 
@@ -111,32 +122,60 @@ class Flags(APIView):
 
 
 class FlagDetail(APIView):
-    """PATCH and DELETE flags/{name}."""
+    """GET, PATCH and DELETE flags/{name}."""
 
-    @extend_schema(**openapi.FLAG_CHANGE)
+    @extend_schema(**tagged_read(openapi.FLAG_READ))
+    def get(self, request: Request, name: str) -> Response:
+        return _flag(name, reading(caller(request), "policy.view_flag", PERSONAS))
+
+    @extend_schema(**versioned(openapi.FLAG_CHANGE))
     def patch(self, request: Request, name: str) -> Response:
         acting(caller(request), "policy.change_flag", PERSONAS)
-        flag_switch(by=caller(request), flag=flag_detail(name), **_body("flag_change", request.data))
-        return Response(flag_view(flag_detail(name), person_answering(caller(request))))
+        flag, body = flag_detail(name), _body("flag_change", request.data)
+        with editing(FLAG.of(flag), if_match(request), body):
+            flag_switch(by=caller(request), flag=flag, **body)
+        return _flag(name, person_answering(caller(request)))
 
-    @extend_schema(**openapi.FLAG_DELETE)
+    @extend_schema(**versioned(openapi.FLAG_DELETE))
     def delete(self, request: Request, name: str) -> HttpResponse:
         acting(caller(request), "policy.delete_flag", PERSONAS)
-        flag_delete(by=caller(request), flag=flag_detail(name))
+        flag = flag_detail(name)
+        with editing(FLAG.of(flag), if_match(request)):
+            flag_delete(by=caller(request), flag=flag)
         return HttpResponse(status=204)
 
 
 class ToolFlag(APIView):
-    """PUT tools/{name}/flag."""
+    """GET and PUT tools/{name}/flag."""
 
-    @extend_schema(**openapi.TOOL_FLAG)
+    @extend_schema(**tagged_read(openapi.TOOL_FLAG_READ))
+    def get(self, request: Request, name: str) -> Response:
+        return _tool_flag(tool_detail(name, reading(caller(request), "policy.view_flag", PERSONAS)).name)
+
+    @extend_schema(**versioned(openapi.TOOL_FLAG))
     def put(self, request: Request, name: str) -> Response:
         acting(caller(request), "policy.change_flag", PERSONAS)
         body = _body("tool_flag", request.data)
         flag = flag_named(body["flag"] or "")
         tool = tool_named(name, reading(caller(request), "policy.change_flag", PERSONAS))
-        flag_require(by=caller(request), tool=tool, flag=flag)
-        return Response({"flag": flag.name if flag else None})
+        with editing(TOOL_FLAG.of(Tool.objects.get(name=tool)), if_match(request), body):
+            flag_require(by=caller(request), tool=tool, flag=flag)
+        return _tool_flag(tool)
+
+
+def _tier(name: str) -> Response:
+    tier = tier_detail(name)
+    return tagged(Response(tier_view(tier)), TIER.of(tier))
+
+
+def _flag(name: str, by: User) -> Response:
+    flag = flag_detail(name)
+    return tagged(Response(flag_view(flag, by)), FLAG.of(flag))
+
+
+def _tool_flag(tool: str) -> Response:
+    thing = TOOL_FLAG.of(Tool.objects.get(name=tool))
+    return tagged(Response(dict(thing.state)), thing)
 
 
 def _body(form: str, body: Any) -> dict[str, Any]:

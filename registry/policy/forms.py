@@ -6,7 +6,7 @@ from django import forms
 from django.urls import reverse
 
 from core.errors import ToolHubError
-from core.forms import ConsoleForm
+from core.forms import ConsoleForm, EditForm
 from registry.policy.named import persona_named, tier_named, tool_named
 from security.models import User
 from security.policy.catalogue import RISKS
@@ -91,7 +91,7 @@ class TierField(forms.ChoiceField):
         return made
 
 
-class StandingForm(ConsoleForm):
+class StandingForm(EditForm):
     """What holds for a persona as a whole."""
 
     tier = TierField(required=False, help_text="What it is granted together with others.")
@@ -101,6 +101,10 @@ class StandingForm(ConsoleForm):
         choices=[(word, word or "as each tool asks") for word in ISOLATION],
         help_text="strict and paranoid refuse built-in tools, which run without a sandbox.",
     )
+
+    def yours(self) -> dict[str, Any]:
+        """The values that the form sets."""
+        return {**self.cleaned_data, "tier": self.cleaned_data["tier"] or None}
 
 
 class LimitForm(PickingForm):
@@ -137,7 +141,7 @@ class LimitForm(PickingForm):
         return {**given, "tier": tier_named(given["tier"])}
 
 
-class CapabilityForm(ConsoleForm):
+class CapabilityForm(EditForm):
     """What a capability means."""
 
     description = forms.CharField(
@@ -162,7 +166,7 @@ class LinesField(forms.CharField):
         return "\n".join(value) if isinstance(value, list) else value
 
 
-class TierForm(ConsoleForm):
+class _TierFields(ConsoleForm):
     """What a tier grants."""
 
     description = forms.CharField(max_length=DESCRIPTION_MAX, required=False, help_text="Who it is for.")
@@ -176,7 +180,17 @@ class TierForm(ConsoleForm):
         super().take(error)
 
 
-class NewTierForm(TierForm):
+class TierForm(_TierFields, EditForm):
+    """What a tier grants."""
+
+    def yours(self) -> dict[str, Any]:
+        """The values that the form sets; lists as the tier keeps them."""
+        given = self.cleaned_data
+        lists = {name: sorted(set(given[name])) for name in ("capabilities", "flags")}
+        return {"description": given["description"], **lists}
+
+
+class NewTierForm(_TierFields):
     """A new tier."""
 
     name = forms.CharField(max_length=64, help_text="Small letters, digits and hyphens. It stays as it is.")
@@ -191,13 +205,17 @@ class FlagForm(ConsoleForm):
     state = forms.ChoiceField(choices=FLAG_STATES)
 
 
-class FlagStateForm(ConsoleForm):
+class FlagStateForm(EditForm):
     """Where a flag stands."""
 
     state = forms.ChoiceField(choices=FLAG_STATES)
 
 
-class FlagToolForm(PickingForm):
+class FlagToolForm(PickingForm, EditForm):
     """A tool that needs the flag."""
 
     tool = forms.CharField(max_length=64)
+
+    def yours(self) -> dict[str, Any]:
+        """Nothing that stands against a value now: it adds or takes away."""
+        return {}

@@ -150,6 +150,7 @@ PAUSE: dict[str, Any] = {
     "examples": [OpenApiExample("tool", value={"tool": "echo", "reason": "An incident"}, request_only=True)],
     "responses": {201: OpenApiResponse(RESTRICTION), **ERRORS},
 }
+READ = operation("restriction_get", "Read a restriction or a pause", RESTRICTION)
 LIFT: dict[str, Any] = {
     "operation_id": "restriction_lift",
     "summary": "End a restriction or a pause",

@@ -69,11 +69,13 @@ FLAG_CREATE = operation(
     example={"name": "beta", "state": "tiers"},
     status=201,
 )
+FLAG_READ = operation("flag_get", "Read a feature flag", FLAG)
 FLAG_CHANGE = operation(
     "flag_switch", "Switch a flag off, on, or to tiers", FLAG, body=FLAG_CHANGE_FORM, example={"state": "on"}
 )
 FLAG_DELETE = operation("flag_delete", "Delete a flag that nothing needs", None, status=204)
 FLAG_DELETE["responses"] |= {409: ERRORS[409]}
+TOOL_FLAG_READ = operation("tool_flag_get", "Read which flag a tool needs", TOOL_FLAG_FORM)
 TOOL_FLAG = operation(
     "tool_flag_set",
     "Make a tool need a flag, or none",

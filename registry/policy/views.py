@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.lists import ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
@@ -16,6 +17,7 @@ from registry.personas.selectors import persona_detail
 from registry.personas.views_page import PersonaFormView, persona_url
 from registry.policy.forms import PauseForm, PickingForm, RestrictionForm, StandingForm
 from registry.policy.named import tier_named
+from security.edits import PERSONA, RESTRICTION
 from security.people import person_of
 from security.policy.models import Restriction
 from security.policy.selectors import pauses_of, restriction_detail, restrictions_page
@@ -107,6 +109,10 @@ class RestrictionLift(QuestionView):
 
     permission = "policy.delete_restriction"
 
+    def about(self, row: int) -> Edited[Any] | None:
+        """The restriction."""
+        return RESTRICTION.of(restriction_detail(row, person_of(self.request)))
+
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
         one = restriction_detail(row, person_of(request))
@@ -134,7 +140,7 @@ class StandingChange(PersonaFormView):
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Changes it, or shows what is wrong."""
         persona = persona_detail(name, person_of(request), self.permission)
-        form = StandingForm(request.POST, auto_id="standing_%s")
+        form = StandingForm(request.POST, of=PERSONA.of(persona), auto_id="standing_%s")
 
         def change() -> bool:
             by, given = person_of(request), form.cleaned_data

@@ -14,6 +14,7 @@ from registry.models import Tool
 from registry.policy.forms import CapabilityForm
 from registry.policy.kept import capabilities_kept
 from security.capabilities import holders
+from security.edits import CAPABILITY
 from security.people import person_of
 from security.policy.catalogue import RISKS, capability_describe, grants_that_hold
 from security.policy.models import Capability
@@ -66,19 +67,20 @@ class CapabilityPage(ConsoleView):
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The page."""
         one = capability_detail(row, capabilities_kept(person_of(request)))
-        return self._show(one, CapabilityForm(initial={"description": one.description, "risk": one.risk}))
+        given = {"description": one.description, "risk": one.risk}
+        return self._show(one, CapabilityForm(of=CAPABILITY.of(one), initial=given))
 
     def post(self, request: HttpRequest, row: int) -> HttpResponse:
         """Describes it, or shows what is wrong."""
         one = capability_detail(row, capabilities_kept(person_of(request)))
-        form = CapabilityForm(request.POST)
+        form = CapabilityForm(request.POST, of=CAPABILITY.of(one))
 
         def describe() -> bool:
             capability_describe(by=person_of(request), capability=one, **form.cleaned_data)
             return True
 
         if not form.attempt(describe):
-            return self._show(one, form, status=422)
+            return self._show(one, form, status=form.status)
         messages.success(request, f"{one.name} is described.")
         return redirect("capability", row=row)
 

@@ -1,6 +1,7 @@
 """Pages: feature flags, and the tools that need them."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -8,11 +9,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import ToolHubError
+from core.forms import EditForm
 from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from core.submissions.pages import refused
 from registry.policy.forms import FlagForm, FlagStateForm, FlagToolForm
+from security.edits import FLAG
 from security.people import person_of
 from security.policy.models import Flag, Tier
 from security.policy.selectors import flag_detail, flagged_tools, flags_page
@@ -71,14 +76,15 @@ class FlagPage(ConsoleView):
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Switches it."""
-        flag, form = flag_detail(name), FlagStateForm(request.POST)
+        flag = flag_detail(name)
+        form = FlagStateForm(request.POST, of=FLAG.of(flag))
 
         def switch() -> bool:
             flag_switch(by=person_of(request), flag=flag, state=form.cleaned_data["state"])
             return True
 
         if not form.attempt(switch):
-            return self.show_flag(flag, form=form, status=422)
+            return self.show_flag(flag, form=form, status=form.status)
         messages.success(request, f"The flag {name} is switched.")
         return redirect("flag", name=name)
 
@@ -94,8 +100,9 @@ class FlagPage(ConsoleView):
         tools = flagged_tools(person_of(self.request)).filter(flag=flag)
         context = {
             "flag": flag,
-            "form": form or FlagStateForm(initial={"state": flag.state}),
-            "tool_form": tool_form or FlagToolForm(),
+            "form": form or FlagStateForm(of=FLAG.of(flag), initial={"state": flag.state}),
+            "tool_form": tool_form or FlagToolForm(of=FLAG.of(flag)),
+            "away": EditForm(of=FLAG.of(flag)),
             "tools": list(tools.values_list("tool", flat=True)),
             "tiers": [tier.name for tier in Tier.objects.all() if flag.name in tier.flags],
         }
@@ -113,7 +120,8 @@ class FlagTools(FlagPage):
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Adds the tool, or takes it away (`away`)."""
-        flag, form = flag_detail(name), FlagToolForm(request.POST)
+        flag = flag_detail(name)
+        form = FlagToolForm(request.POST, of=FLAG.of(flag))
         wanted = None if "away" in request.POST else flag
 
         def require() -> str:
@@ -123,7 +131,7 @@ class FlagTools(FlagPage):
 
         tool = form.attempt(require)
         if tool is None:
-            return self.show_flag(flag, tool_form=form, status=422)
+            return self.show_flag(flag, tool_form=form, status=form.status)
         messages.success(
             request, f"{tool} needs the flag {name}." if wanted else f"{tool} needs no flag any more."
         )
@@ -134,6 +142,10 @@ class FlagDelete(QuestionView):
     """Asks, then deletes a flag."""
 
     permission = "policy.delete_flag"
+
+    def about(self, name: str) -> Edited[Any] | None:
+        """The flag."""
+        return FLAG.of(flag_detail(name))
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
@@ -156,7 +168,6 @@ class FlagDelete(QuestionView):
         except ToolHubError as error:
             if error.code != "IN_USE":
                 raise
-            messages.error(request, error.message)
-            return redirect("flag", name=name)
+            return refused(request, error.message, reverse("flag", args=[name]))
         messages.success(request, f"The flag {name} is deleted.")
         return redirect("flags")

@@ -9,11 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.lists import ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
 from registry.policy.forms import LimitForm
 from security.decisions import limit_words
+from security.edits import LIMIT
 from security.people import person_of
 from security.policy.limits import limit_create, limit_delete
 from security.policy.models import Limit
@@ -69,6 +71,10 @@ class LimitDelete(QuestionView):
     """Asks, then takes a limit away."""
 
     permission = "policy.delete_limit"
+
+    def about(self, row: int) -> Edited[Any] | None:
+        """The limit."""
+        return LIMIT.of(limit_detail(row, person_of(self.request)))
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""

@@ -1,6 +1,7 @@
 """Pages: tiers."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
@@ -9,11 +10,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import ToolHubError
 from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from core.submissions.pages import refused
 from registry.policy.forms import NewTierForm, TierForm
+from security.edits import TIER
 from security.models import Persona
 from security.people import person_of
 from security.policy.models import Tier
@@ -82,18 +86,19 @@ class TierPage(ConsoleView):
         """The page."""
         tier = tier_detail(name)
         granted = {"description": tier.description, "capabilities": tier.capabilities, "flags": tier.flags}
-        return self._show(tier, TierForm(initial=granted))
+        return self._show(tier, TierForm(of=TIER.of(tier), initial=granted))
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Changes it, or shows what is wrong."""
-        tier, form = tier_detail(name), TierForm(request.POST)
+        tier = tier_detail(name)
+        form = TierForm(request.POST, of=TIER.of(tier))
 
         def change() -> bool:
             tier_change(by=person_of(request), tier=tier, **form.cleaned_data)
             return True
 
         if not form.attempt(change):
-            return self._show(tier, form, status=422)
+            return self._show(tier, form, status=form.status)
         messages.success(request, f"The tier {name} is changed.")
         return redirect("tier", name=name)
 
@@ -108,6 +113,10 @@ class TierDelete(QuestionView):
     """Asks, then deletes a tier."""
 
     permission = "policy.delete_tier"
+
+    def about(self, name: str) -> Edited[Any] | None:
+        """The tier."""
+        return TIER.of(tier_detail(name))
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
@@ -125,7 +134,6 @@ class TierDelete(QuestionView):
         except ToolHubError as error:
             if error.code != "IN_USE":
                 raise
-            messages.error(request, error.message)
-            return redirect("tier", name=name)
+            return refused(request, error.message, reverse("tier", args=[name]))
         messages.success(request, f"The tier {name} is deleted.")
         return redirect("tiers")

@@ -9,9 +9,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.edits import editing
+from core.etags import if_match, tagged
 from core.keyset import page_after
+from core.openapi import tagged_read, versioned
 from core.query import TRUE
 from registry.bodies import body_check
+from registry.edits import OVERLAY_EMPTY, RELEASE, TOOL_SETTINGS
 from registry.models import Package, Release
 from registry.releases import openapi
 from registry.releases.activation import release_activate
@@ -144,11 +148,11 @@ class PackageCompare(APIView):
 class ReleaseDetail(APIView):
     """GET releases/{id}."""
 
-    @extend_schema(**openapi.RELEASE_READ)
+    @extend_schema(**tagged_read(openapi.RELEASE_READ))
     def get(self, request: Request, pk: int) -> Response:
         release = _release(request, pk)
         manifest = manifest_told(release, reading(caller(request), VIEW))
-        return Response({**_release_now(release), "manifest": manifest})
+        return tagged(Response({**_release_now(release), "manifest": manifest}), RELEASE.of(release))
 
 
 class ReleasePackage(APIView):
@@ -166,14 +170,20 @@ class ReleasePackage(APIView):
 
 
 def _act(request: Request, pk: int, change: Callable[[Release], object]) -> Response:
-    change(_release(request, pk))
-    return Response(_release_now(_release(request, pk)))
+    release = _release(request, pk)
+    with editing(RELEASE.of(release), if_match(request)):
+        change(release)
+    return _tagged(_release(request, pk))
+
+
+def _tagged(release: Release) -> Response:
+    return tagged(Response(_release_now(release)), RELEASE.of(release))
 
 
 class ReleaseActivate(APIView):
     """POST releases/{id}/activate."""
 
-    @extend_schema(**openapi.act("release_activate", "Put a release in use, forward or back"))
+    @extend_schema(**versioned(openapi.act("release_activate", "Put a release in use, forward or back")))
     def post(self, request: Request, pk: int) -> Response:
         return _act(request, pk, lambda release: release_activate(by=caller(request), release=release))
 
@@ -181,7 +191,7 @@ class ReleaseActivate(APIView):
 class ReleaseDeprecate(APIView):
     """POST releases/{id}/deprecate."""
 
-    @extend_schema(**openapi.act("release_deprecate", "Warn who calls a release", openapi.REASON))
+    @extend_schema(**versioned(openapi.act("release_deprecate", "Warn who calls a release", openapi.REASON)))
     def post(self, request: Request, pk: int) -> Response:
         body_check(_REASON, request.data)
         reason = request.data["reason"]
@@ -193,7 +203,7 @@ class ReleaseDeprecate(APIView):
 class ReleaseYank(APIView):
     """POST releases/{id}/yank."""
 
-    @extend_schema(**openapi.act("release_yank", "Refuse every call of a release", openapi.REASON))
+    @extend_schema(**versioned(openapi.act("release_yank", "Refuse every call of a release", openapi.REASON)))
     def post(self, request: Request, pk: int) -> Response:
         body_check(_REASON, request.data)
         reason = request.data["reason"]
@@ -204,7 +214,9 @@ class ReleaseQuarantine(APIView):
     """POST releases/{id}/quarantine."""
 
     @extend_schema(
-        **openapi.act("release_quarantine", "Refuse every call until a person reviewed it", openapi.REASON)
+        **versioned(
+            openapi.act("release_quarantine", "Refuse every call until a person reviewed it", openapi.REASON)
+        )
     )
     def post(self, request: Request, pk: int) -> Response:
         body_check(_REASON, request.data)
@@ -217,7 +229,7 @@ class ReleaseQuarantine(APIView):
 class ReleaseRestore(APIView):
     """POST releases/{id}/restore."""
 
-    @extend_schema(**openapi.act("release_restore", "Take a deprecation or withdrawal back"))
+    @extend_schema(**versioned(openapi.act("release_restore", "Take a deprecation or withdrawal back")))
     def post(self, request: Request, pk: int) -> Response:
         return _act(request, pk, lambda release: release_restore(by=caller(request), release=release))
 
@@ -225,13 +237,17 @@ class ReleaseRestore(APIView):
 class ToolOverlay(APIView):
     """GET and PUT tools/{name}/overlay."""
 
-    @extend_schema(**openapi.OVERLAY_READ)
+    @extend_schema(**tagged_read(openapi.OVERLAY_READ))
     def get(self, request: Request, name: str) -> Response:
         tool = tool_detail(name, reading(caller(request), VIEW))
-        return Response({**tool.overlay, "set_by": setters_view(("tool", tool.name), "tool", "tool_flag")})
+        shown = {**tool.overlay, "set_by": setters_view(("tool", tool.name), "tool", "tool_flag")}
+        return tagged(Response(shown), TOOL_SETTINGS.of(tool))
 
-    @extend_schema(**openapi.EDIT)
+    @extend_schema(**versioned(openapi.EDIT))
     def put(self, request: Request, name: str) -> Response:
         body_check(_OVERLAY, request.data)
         tool = tool_detail(name, reading(caller(request), VIEW))
-        return Response(tool_overlay_edit(by=caller(request), tool=tool, overlay=request.data).overlay)
+        thing = TOOL_SETTINGS.of(tool)
+        with editing(thing, if_match(request), {**OVERLAY_EMPTY, **request.data}):
+            edited = tool_overlay_edit(by=caller(request), tool=tool, overlay=request.data)
+        return tagged(Response(edited.overlay), TOOL_SETTINGS.of(edited))

@@ -2,11 +2,11 @@
 
 from django import forms
 
-from core.forms import ConsoleForm
+from core.forms import EditForm
 from registry.releases.lifecycle import REASON_MAX
 
 
-class ReasonForm(ConsoleForm):
+class ReasonForm(EditForm):
     """Why a release is deprecated or withdrawn."""
 
     reason = forms.CharField(

@@ -9,12 +9,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import ToolHubError
 from core.forms import ConsoleForm
 from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from core.submissions.pages import refused
 from registry.config.selectors import settings_shown
+from registry.edits import PACKAGE, RELEASE
 from registry.environments import dependencies_of
 from registry.installations.models import SourceType
 from registry.models import Package, Release, VersionState
@@ -140,6 +143,11 @@ class ReleaseActivate(QuestionView):
 
     permission = "registry.change_release"
 
+    def about(self, name: str, version: str) -> Edited[Any] | None:
+        """The release."""
+        package = package_get(name, person_of(self.request), self.permission)
+        return RELEASE.of(release_named(package, version))
+
     def get(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
         """The question, with who is affected."""
         package = package_get(name, person_of(request), self.permission)
@@ -190,21 +198,20 @@ class _Reasoned(ConsoleView):
 
     def get(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
         """The form."""
-        return self._page(
-            release_named(package_get(name, person_of(request), self.permission), version), ReasonForm()
-        )
+        release = release_named(package_get(name, person_of(request), self.permission), version)
+        return self._page(release, ReasonForm(of=RELEASE.of(release)))
 
     def post(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
         """The act, or what is wrong."""
         release = release_named(package_get(name, person_of(request), self.permission), version)
-        form = ReasonForm(request.POST)
+        form = ReasonForm(request.POST, of=RELEASE.of(release))
 
         def act() -> bool:
             self.act(person_of(request), release, form.cleaned_data["reason"])
             return True
 
         if form.attempt(act) is None:
-            return self._page(release, form, status=422)
+            return self._page(release, form, status=form.status)
         messages.success(request, f"{release} is {self.done}.")
         return redirect("package", name=name)
 
@@ -261,6 +268,11 @@ class ReleaseRestore(QuestionView):
 
     permission = "registry.change_release"
 
+    def about(self, name: str, version: str) -> Edited[Any] | None:
+        """The release."""
+        package = package_get(name, person_of(self.request), self.permission)
+        return RELEASE.of(release_named(package, version))
+
     def get(self, request: HttpRequest, name: str, version: str) -> HttpResponse:
         """The question."""
         release = release_named(package_get(name, person_of(request), self.permission), version)
@@ -283,6 +295,10 @@ class PackageUninstall(QuestionView):
     """Asks, then removes a package."""
 
     permission = "registry.delete_package"
+
+    def about(self, name: str) -> Edited[Any] | None:
+        """The package."""
+        return PACKAGE.of(package_get(name, person_of(self.request), self.permission))
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question, with what needs it."""
@@ -316,7 +332,6 @@ def _acted(request: HttpRequest, name: str, act: Callable[[], object], done: str
     try:
         act()
     except ToolHubError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, done)
+        return refused(request, error.message, reverse("package", args=[name]))
+    messages.success(request, done)
     return redirect("package", name=name)

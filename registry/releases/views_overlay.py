@@ -7,15 +7,16 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from core.forms import ConsoleForm
+from core.forms import EditForm
 from core.pages import ConsoleView
 from registry.contracts import CATEGORIES
+from registry.edits import TOOL_SETTINGS
 from registry.releases.overlay import SWITCHES, TEXT_MAX, tool_overlay_edit
 from registry.selectors import tool_detail
 from security.people import person_of
 
 
-class OverlayForm(ConsoleForm):
+class OverlayForm(EditForm):
     """Category, tags, documentation and notes."""
 
     category = forms.ChoiceField(
@@ -66,6 +67,10 @@ class OverlayForm(ConsoleForm):
         tags = [tag.strip() for tag in given["tags"].split(",") if tag.strip()]
         return {**given, "tags": tags, **{name: given[name] == "yes" for name in SWITCHES}}
 
+    def yours(self) -> dict[str, Any]:
+        """The values that the form sets."""
+        return self.overlay()
+
 
 class ToolEdit(ConsoleView):
     """Edits a tool's overlay."""
@@ -78,17 +83,17 @@ class ToolEdit(ConsoleView):
         tool = tool_detail(name, person_of(request), self.permission)
         switches = {name: "yes" if tool.overlay.get(name) else "" for name in SWITCHES}
         tags = ", ".join(tool.overlay.get("tags", []))
-        form = OverlayForm(initial={**tool.overlay, "tags": tags, **switches})
+        form = OverlayForm(of=TOOL_SETTINGS.of(tool), initial={**tool.overlay, "tags": tags, **switches})
         return self.show({"tool": tool, "form": form})
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Keeps it, or shows what is wrong."""
         tool = tool_detail(name, person_of(request), self.permission)
-        form = OverlayForm(request.POST)
+        form = OverlayForm(request.POST, of=TOOL_SETTINGS.of(tool))
         done = form.attempt(
             lambda: tool_overlay_edit(by=person_of(request), tool=tool, overlay=form.overlay())
         )
         if done is None:
-            return self.show({"tool": tool, "form": form}, status=422)
+            return self.show({"tool": tool, "form": form}, status=form.status)
         messages.success(request, f"{tool.name} is described anew.")
         return redirect("tool", name=tool.name)

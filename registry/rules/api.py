@@ -8,7 +8,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.edits import editing
+from core.etags import if_match, tagged
+from core.openapi import tagged_read, versioned
 from registry.bodies import body_check
+from registry.edits import rule_edited
 from registry.policy.named import persona_named
 from registry.policy.openapi import form, operation
 from registry.rules.reading import Told, rule_try, rules_told
@@ -103,14 +107,22 @@ class Rules(APIView):
 
 
 class RuleDetail(APIView):
-    """DELETE tools/{name}/rules/{id}."""
+    """GET and DELETE tools/{name}/rules/{id}."""
 
-    @extend_schema(**_said("tool_rule_remove", "Take a rule away", None, status=204))
+    @extend_schema(**tagged_read(_said("tool_rule_get", "Read a rule that was added to a tool", RULE)))
+    def get(self, request: Request, name: str, pk: int) -> Response:
+        tool = tool_detail(name, reading(caller(request), "registry.view_tool"))
+        rule_named(tool, pk)
+        told = next(one for one in rules_told(tool) if one.rule["id"] == pk)
+        return tagged(Response(_view(told)), rule_edited(tool, pk))
+
+    @extend_schema(**versioned(_said("tool_rule_remove", "Take a rule away", None, status=204)))
     def delete(self, request: Request, name: str, pk: int) -> HttpResponse:
         by = caller(request)
         tool = tool_detail(name, reading(by, "registry.change_tool"))
         rule_named(tool, pk)
-        rule_remove(by=by, tool=tool, rule_id=pk)
+        with editing(rule_edited(tool, pk), if_match(request)):
+            rule_remove(by=by, tool=tool, rule_id=pk)
         return HttpResponse(status=204)
 
 

@@ -1,13 +1,17 @@
 """Pages: rules are added to a tool after they were tried, and taken away."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from registry.curl import example_arguments
+from registry.edits import rule_edited
 from registry.models import Tool
 from registry.policy.named import persona_named
 from registry.rules.forms import RuleForm, example_text
@@ -79,6 +83,12 @@ class ToolRuleRemove(QuestionView):
     """Asks, then takes a rule away."""
 
     permission = "registry.change_tool"
+
+    def about(self, name: str, row: int) -> Edited[Any] | None:
+        """The rule."""
+        tool = tool_detail(name, person_of(self.request), self.permission)
+        rule_named(tool, row)
+        return rule_edited(tool, row)
 
     def get(self, request: HttpRequest, name: str, row: int) -> HttpResponse:
         """The question."""

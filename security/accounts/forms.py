@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from core.forms import ConsoleForm
+from core.forms import ConsoleForm, EditForm
 from security.accounts.roles import ROLES
 from security.models import User
 
@@ -35,13 +35,17 @@ class InviteForm(ConsoleForm):
         self.fields["username"].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
 
 
-class RolesForm(ConsoleForm):
+class RolesForm(EditForm):
     """The roles of a person."""
 
     roles = _roles("What they may do")
 
+    def yours(self) -> dict[str, Any]:
+        """The roles that the form sets, in the order in which they are kept."""
+        return {"roles": sorted(self.cleaned_data["roles"])}
 
-class LeaveForm(ConsoleForm):
+
+class LeaveForm(EditForm):
     """What becomes of what a person answers for."""
 
     successor = forms.CharField(

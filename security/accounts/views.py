@@ -10,10 +10,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import ToolHubError
 from core.lists import ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
+from core.submissions.pages import ShownOnce, refused
 from security.accounts.belongings import belongings_of
 from security.accounts.forms import InviteForm, LeaveForm, RolesForm
 from security.accounts.invitations import invitation_mail, invitation_news, invitation_show
@@ -26,6 +28,7 @@ from security.accounts.services import (
     person_return,
     person_roles_set,
 )
+from security.edits import LEAVING, PERSON
 from security.models import User
 from security.people import person_of
 from security.second_factor import has_second_factor, second_factor_remove
@@ -95,24 +98,24 @@ class PersonPage(ConsoleView):
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """Sets the roles."""
-        person, form = _person(name), RolesForm(request.POST)
-        by = person_of(request)
+        person, by = _person(name), person_of(request)
+        form = RolesForm(request.POST, of=PERSON.of(person))
 
         def act() -> bool:
             person_roles_set(by=by, person=person, roles=form.cleaned_data["roles"])
             return True
 
         if form.attempt(act) is None:
-            return self._show(person, form, status=422)
+            return self._show(person, form, status=form.status)
         messages.success(request, f"The roles of {person.get_username()} are set; they hold at once.")
         return redirect("person", name=name)
 
     def _show(self, person: User, form: RolesForm | None = None, status: int = 200) -> HttpResponse:
-        groups = list(person.groups.order_by("name"))
+        groups = sorted(person.groups.all(), key=lambda group: group.name)
         roles = [group.name for group in groups if group.name in NAMES]
         context = {
             "person": person,
-            "form": form or RolesForm(initial={"roles": roles}),
+            "form": form or RolesForm(of=PERSON.of(person), initial={"roles": roles}),
             "roles": roles,
             "teams": [group for group in groups if group.name not in NAMES],
             "given": given_to_person(person, person_of(self.request)),
@@ -130,6 +133,10 @@ class PersonLink(QuestionView):
 
     permission = ADD
 
+    def about(self, name: str) -> Edited[Any] | None:
+        """The person."""
+        return PERSON.of(_person(name))
+
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
         person = _person(name)
@@ -145,14 +152,17 @@ class PersonLink(QuestionView):
         try:
             return _link_shown(self, person_of(request), _person(name))
         except ToolHubError as error:
-            messages.error(request, error.message)
-            return redirect("person", name=name)
+            return refused(request, error.message, reverse("person", args=[name]))
 
 
 class PersonMail(QuestionView):
     """Asks, then mails somebody an address at which they choose a password."""
 
     permission = ADD
+
+    def about(self, name: str) -> Edited[Any] | None:
+        """The person."""
+        return PERSON.of(_person(name))
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
@@ -172,9 +182,9 @@ class PersonMail(QuestionView):
         try:
             invitation_mail(by=person_of(request), person=person)
         except ToolHubError as error:
-            messages.error(request, " ".join([error.message, *error.suggestions]))
-        else:
-            messages.success(request, f"A mail goes to {person.email}.")
+            words = " ".join([error.message, *error.suggestions])
+            return refused(request, words, reverse("person", args=[name]))
+        messages.success(request, f"A mail goes to {person.email}.")
         return redirect("person", name=name)
 
 
@@ -186,16 +196,18 @@ class PersonLeave(ConsoleView):
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The form."""
-        return self._show(_person(name), LeaveForm())
+        person = _person(name)
+        return self._show(person, LeaveForm(of=LEAVING.of(person)))
 
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """The act."""
-        person, form, by = _person(name), LeaveForm(request.POST), person_of(request)
+        person, by = _person(name), person_of(request)
+        form = LeaveForm(request.POST, of=LEAVING.of(person))
         done = form.attempt(
             lambda: person_leave(by=by, person=person, successor=form.cleaned_data["successor"])
         )
         if done is None:
-            return self._show(person, form, status=422)
+            return self._show(person, form, status=form.status)
         messages.success(request, f"{person.get_username()} can no longer sign in.")
         return redirect("person", name=name)
 
@@ -209,6 +221,10 @@ class PersonFactor(QuestionView):
     """Asks, then takes the second factor of somebody who lost theirs."""
 
     permission = CHANGE
+
+    def about(self, name: str) -> Edited[Any] | None:
+        """The person."""
+        return PERSON.of(_person(name))
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
@@ -225,9 +241,8 @@ class PersonFactor(QuestionView):
         try:
             second_factor_remove(by=person_of(request), person=_person(name))
         except ToolHubError as error:
-            messages.error(request, error.message)
-        else:
-            messages.success(request, f"{name} signs in with the password alone.")
+            return refused(request, error.message, reverse("person", args=[name]))
+        messages.success(request, f"{name} signs in with the password alone.")
         return redirect("person", name=name)
 
 
@@ -235,6 +250,10 @@ class PersonReturn(QuestionView):
     """Asks, then lets somebody sign in again."""
 
     permission = CHANGE
+
+    def about(self, name: str) -> Edited[Any] | None:
+        """The person."""
+        return PERSON.of(_person(name))
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
@@ -251,7 +270,7 @@ class PersonReturn(QuestionView):
 
 
 def _person(name: str) -> User:
-    return get_object_or_404(User, username=name)
+    return get_object_or_404(User.objects.prefetch_related("groups"), username=name)
 
 
 def _link_shown(view: ConsoleView, by: User, person: User) -> HttpResponse:
@@ -259,4 +278,8 @@ def _link_shown(view: ConsoleView, by: User, person: User) -> HttpResponse:
     text = invitation_show(by=by, person=person)
     back = reverse("person", args=[person.get_username()])
     words = {"title": f"An address for {person.get_username()}", "what": "the address"}
-    return view.show({"person": person, "text": text, "back": back, **words})
+    notice = (
+        "You sent this form twice. It was carried out once, and the address was shown in the first answer."
+        " If you did not copy it, make another."
+    )
+    return ShownOnce.of(view.show({"person": person, "text": text, "back": back, **words}), back, notice)

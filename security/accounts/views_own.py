@@ -13,12 +13,14 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse_lazy
 
 from audit.ledger import Entry, record
+from core.edits import Edited
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from core.views_errors import too_many
 from security.accounts.notices import notice_owe
 from security.accounts.roles import NAMES, ROLES
 from security.accounts.sessions import device_words, session_end, sessions_end, sessions_of
+from security.edits import TOKEN
 from security.guessing.guard import address_try, address_wait
 from security.guessing.limits import INVITATION
 from security.models import Token, User
@@ -110,6 +112,10 @@ class OwnPage(ConsoleView):
 class OwnTokenRevoke(QuestionView):
     """Asks, then revokes a token that the person answers for."""
 
+    def about(self, row: int) -> Edited[Any] | None:
+        """The token."""
+        return TOKEN.of(_token(self.request, row))
+
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
         token = _token(request, row)
@@ -131,6 +137,10 @@ class OwnTokenRevoke(QuestionView):
 class OwnSessionEnd(QuestionView):
     """Asks, then ends another session of the person."""
 
+    def about(self, row: int) -> Edited[Any] | None:
+        """A session is never edited."""
+        return None
+
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
         session = get_object_or_404(UserSession, pk=row, user=person_of(request))
@@ -147,6 +157,10 @@ class OwnSessionEnd(QuestionView):
 
 class OwnSessionsEnd(QuestionView):
     """Asks, then ends all other sessions of the person."""
+
+    def about(self) -> Edited[Any] | None:
+        """Sessions are never edited."""
+        return None
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The question."""

@@ -21,10 +21,13 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.module_loading import import_string
 from django.views import View
 
+from core.edits import Edited
 from core.errors import ToolHubError
 from core.outbox.check import mail_check
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from core.submissions.pages import refused
+from security.edits import PERSON
 from security.guessing.guard import address_try
 from security.guessing.limits import PROVIDER
 from security.models import User
@@ -151,6 +154,10 @@ class OwnIdentity(ConsoleView):
 class OwnIdentityEnd(QuestionView):
     """Asks, then ends that one signs in at the provider."""
 
+    def about(self) -> Edited[Any] | None:
+        """The person."""
+        return PERSON.of(person_of(self.request))
+
     def get(self, request: HttpRequest) -> HttpResponse:
         """The question."""
         touched = ["You sign in with your password alone."]
@@ -159,13 +166,17 @@ class OwnIdentityEnd(QuestionView):
     def post(self, request: HttpRequest) -> HttpResponse:
         """The act."""
         person = person_of(request)
-        return _unlinked(request, person, person, redirect("own"))
+        return _unlinked(request, person, person, reverse("own"))
 
 
 class PersonIdentity(QuestionView):
     """Asks, then ends that somebody signs in at the provider."""
 
     permission = "security.change_user"
+
+    def about(self, name: str) -> Edited[Any] | None:
+        """The person."""
+        return PERSON.of(get_object_or_404(User, username=name))
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
         """The question."""
@@ -180,17 +191,16 @@ class PersonIdentity(QuestionView):
     def post(self, request: HttpRequest, name: str) -> HttpResponse:
         """The act."""
         person = get_object_or_404(User, username=name)
-        return _unlinked(request, person_of(request), person, redirect("person", name=name))
+        return _unlinked(request, person_of(request), person, reverse("person", args=[name]))
 
 
-def _unlinked(request: HttpRequest, by: User, person: User, back: HttpResponse) -> HttpResponse:
+def _unlinked(request: HttpRequest, by: User, person: User, back: str) -> HttpResponse:
     try:
         identity_unlink(by=by, person=person)
     except ToolHubError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, f"{person.get_username()} is not linked to the provider any more.")
-    return back
+        return refused(request, error.message, back)
+    messages.success(request, f"{person.get_username()} is not linked to the provider any more.")
+    return redirect(back)
 
 
 class SignInSettings(ConsoleView):

@@ -7,7 +7,7 @@ from django import forms
 from django.contrib.auth.models import Group
 
 from core.errors import InvalidRequest
-from core.forms import ConsoleForm
+from core.forms import ConsoleForm, EditForm
 from security.models import User
 from security.sharing.levels import LEVELS
 from security.sharing.teams import teams
@@ -50,7 +50,7 @@ def _owners() -> list[tuple[str, str]]:
     return [("", "everybody, as roles say"), *((name, name) for name in names)]
 
 
-class OwnerForm(ConsoleForm):
+class OwnerForm(EditForm):
     """The team that owns an object."""
 
     team = forms.ChoiceField(

@@ -9,9 +9,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.forms import ConsoleForm
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from security.edits import sharing_edited
 from security.models import User
 from security.people import person_of
 from security.sharing.forms import OwnerForm, ShareForm, holder_named
@@ -52,7 +54,7 @@ class SharingPage(ConsoleView):
         return redirect("sharing", kind=kind, name=name)
 
     def show_thing(self, thing: Model, **came_back: ConsoleForm) -> HttpResponse:
-        """The page; with a form that came back, status 422."""
+        """The page; with a form that came back, the form's status."""
         person = person_of(self.request)
         team = thing.team  # type: ignore[attr-defined]
         forms: dict[str, Any] = {
@@ -60,7 +62,8 @@ class SharingPage(ConsoleView):
             "owner": None,
         }
         if everything(person):
-            forms["owner"] = OwnerForm(auto_id="owner_%s", initial={"team": team.name if team else ""})
+            given = {"team": team.name if team else ""}
+            forms["owner"] = OwnerForm(of=sharing_edited(thing), auto_id="owner_%s", initial=given)
         return self.show(
             {
                 "thing": thing,
@@ -71,7 +74,7 @@ class SharingPage(ConsoleView):
                 **forms,
                 **came_back,
             },
-            status=422 if came_back else 200,
+            status=next((form.status for form in came_back.values()), 200),
         )
 
 
@@ -84,11 +87,9 @@ class SharingTeam(SharingPage):
 
     def post(self, request: HttpRequest, kind: str, name: str) -> HttpResponse:
         """The act, or what is wrong."""
-        thing, form, by = (
-            thing_seen(kind, name, person_of(request)),
-            OwnerForm(request.POST),
-            person_of(request),
-        )
+        by = person_of(request)
+        thing = thing_seen(kind, name, by)
+        form = OwnerForm(request.POST, of=sharing_edited(thing))
 
         def give() -> str:
             team = teams().filter(name=form.cleaned_data["team"]).first()
@@ -104,6 +105,10 @@ class SharingTeam(SharingPage):
 
 class SharingTake(QuestionView):
     """Asks, then takes a right back."""
+
+    def about(self, kind: str, name: str, **_: Any) -> Edited[Any] | None:
+        """The rights on the object."""
+        return sharing_edited(thing_seen(kind, name, person_of(self.request)))
 
     def get(self, request: HttpRequest, kind: str, name: str, **what: Any) -> HttpResponse:
         """The question."""

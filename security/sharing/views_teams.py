@@ -1,6 +1,7 @@
 """Pages: teams, their members, and what they own."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import Group
@@ -9,10 +10,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
+from core.edits import Edited
 from core.errors import InvalidRequest, ToolHubError
 from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from core.submissions.pages import refused
+from security.edits import TEAM
 from security.models import User
 from security.people import person_of
 from security.sharing.forms import MemberForm, TeamForm
@@ -105,6 +109,10 @@ class TeamPart(QuestionView):
 
     permission = CHANGE
 
+    def about(self, row: int, person: int) -> Edited[Any] | None:
+        """The team."""
+        return TEAM.of(team_get(row))
+
     def get(self, request: HttpRequest, row: int, person: int) -> HttpResponse:
         """The question."""
         team, one = team_get(row), get_object_or_404(User, pk=person)
@@ -125,6 +133,10 @@ class TeamDelete(QuestionView):
 
     permission = CHANGE
 
+    def about(self, row: int) -> Edited[Any] | None:
+        """The team."""
+        return TEAM.of(team_get(row))
+
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
         team, back = team_get(row), reverse("team", args=[row])
@@ -140,7 +152,7 @@ class TeamDelete(QuestionView):
         try:
             team_delete(by=person_of(request), team=team)
         except ToolHubError as error:
-            messages.error(request, " ".join([error.message, *error.suggestions]))
-            return redirect("team", row=row)
+            words = " ".join([error.message, *error.suggestions])
+            return refused(request, words, reverse("team", args=[row]))
         messages.success(request, f"The team {team.name} is deleted.")
         return redirect("teams")

@@ -18,7 +18,7 @@ from core.openapi import PROBLEM, PROBLEMS, problem_examples
 from core.problems import as_toolhub_error, drf_exception_handler, problem
 
 # The statuses of the contract, 410 for what age removed, and 500 for mistakes of the hub's own.
-STATUSES = {200, 400, 401, 403, 404, 405, 408, 409, 410, 413, 422, 429, 500, 503}
+STATUSES = {200, 400, 401, 403, 404, 405, 408, 409, 410, 413, 422, 428, 429, 500, 503}
 
 
 def body_of(error: ToolHubError) -> dict[str, Any]:

@@ -20,13 +20,15 @@ def manage(client: Client, admin: User, persona: Persona) -> Manage:
     grant_create(by=admin, persona=manager, capability="toolhub:personas", reason="manages")
     token_text = token_create(by=admin, persona=manager, name="manages")[1]
 
-    def do(method: str, path: str, **body: Any) -> Any:
+    def do(method: str, path: str, *, _if_match: str = "*", **body: Any) -> Any:
+        named = {"HTTP_IF_MATCH": _if_match} if _if_match else {}
         return client.generic(
             method,
             f"/api/v1/{path}",
             orjson.dumps(body) if method not in {"GET", "DELETE"} else b"",
             content_type="",
             HTTP_AUTHORIZATION=f"Bearer {token_text}",
+            **named,
         )
 
     return do

@@ -46,6 +46,8 @@ from security.services import grant_create, persona_create, persona_switch, toke
 pytestmark = pytest.mark.django_db
 GONE = ""
 APPROVAL = [{"kind": "approval"}]
+# An agent hears that it may not before a version would count.
+REFUSED_BEFORE = {"approval of a grant", "approval of a wider grant"}
 
 
 @dataclass(frozen=True)
@@ -353,6 +355,9 @@ def test_no_agent_loosens_a_safeguard(
         with subtests.test(name), transaction.atomic():
             method, path, body = case.api(case.make(admin, persona))
             before = kept()
+            unnamed = manage(method, path, _if_match="", **body)
+            assert unnamed.status_code == (403 if name in REFUSED_BEFORE else 428), unnamed.json()
+            assert kept() == before
             refused = manage(method, path, **body)
             assert refused.status_code == 403, refused.json()
             error = refused.json()["error"]
@@ -553,6 +558,7 @@ def test_who_responds_for_an_agent_may_not_loosen_by_it(
         {},
         content_type="application/json",
         HTTP_AUTHORIZATION=f"Bearer {text}",
+        HTTP_IF_MATCH="*",
     )
     assert answer.status_code == 403
     assert _tool().asks_approval
