@@ -124,7 +124,7 @@ _RULES: tuple[tuple[str, str], ...] = (
             r"|given permission)\b"
         ),
     ),
-    ("carries an image that could take data out", r"!\[[^\]]{0,200}\]\( ?https?://[^)\s]{0,500}[?{=]"),
+    ("carries an image that could take data out", r"!\[[^\]]{0,100}\]\( ?https?://[^)\s]{0,200}[?{=]"),
     ("carries a long encoded text", r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{240,}={0,2}(?![A-Za-z0-9+/=])"),
 )
 _COMPILED = tuple((what, re.compile(pattern, re.IGNORECASE)) for what, pattern in _RULES)
