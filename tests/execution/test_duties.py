@@ -129,7 +129,12 @@ class Plants:
 
 
 # Duties that handle no rows, each with what it does instead.
-NO_ROWS = {"bells": "counts by one query", "folders": "looks at this machine's folders"}
+NO_ROWS = {
+    "bells": "counts by one query",
+    "folders": "looks at this machine's folders",
+    "submissions": "deletes by age, in one statement",
+    "tries": "deletes by age, in one statement",
+}
 
 
 @pytest.fixture
