@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,10 +35,10 @@ class Server:
     data: Path
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+@contextmanager
+def served(data: Path) -> Iterator[tuple[Server, subprocess.Popen[bytes]]]:
+    """An entrance that answers, and its process; it is ended at last."""
     chosen = free_port()
-    data = tmp_path_factory.mktemp("entrance")
     env = {**os.environ, "TOOLHUB_DATA": str(data), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tests.web.entrance_app", str(chosen)]
     process = subprocess.Popen(command, env=env, cwd=ROOT)
@@ -49,10 +50,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
                 break
             except OSError:
                 assert process.poll() is None
-        yield Server(chosen, data)
+        yield Server(chosen, data), process
     finally:
         process.terminate()
         process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with served(tmp_path_factory.mktemp("entrance")) as (found, _process):
+        yield found
 
 
 @pytest.fixture
@@ -257,3 +264,17 @@ def test_a_stream_ends_with_its_client(port: int) -> None:
     deadline = time.monotonic() + 60
     while ask(port, "/")["closed"] < before + CROWD:
         assert time.monotonic() < deadline
+
+
+def test_a_request_under_way_is_answered_before_the_process_ends(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / HELD)
+    with served(tmp_path) as (own, process), socket.create_connection(("127.0.0.1", own.port), 30) as held:
+        held.sendall(b"GET /hold HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        # Opening waits until the request has the pipe open, too.
+        with (tmp_path / HELD).open("wb") as pipe:
+            process.terminate()
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(0.5)
+            pipe.write(b"x")
+        assert answer_of(held)[0] == 200
+        assert process.wait(20) == 0
