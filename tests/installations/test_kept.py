@@ -114,7 +114,7 @@ def test_a_package_that_asks_for_a_kept_tool_does_not_hear_its_version(
     assert "7.6.5" not in told(client, kim, one)
     right_give(by=admin, thing=kept, to=kim, level="view")
     two = bring(**asked | {"version": "2.0.0"})
-    assert two.report["needs"] == [{"tool": "greet", "range": "*", "version": "7.6.5"}]
+    assert two.report["needs"] == [{"tool": "greet", "range": "*", "version": "7.6.5", "fits": True}]
 
 
 def test_who_may_replace_a_packages_code_reads_it_whole(
