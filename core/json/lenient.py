@@ -51,7 +51,10 @@ def json_meant(text: str) -> tuple[Any, list[str]]:
         else:
             kept.append(part)
     try:
-        return json.loads(" ".join(kept)), [_FOUND[name] for name in found]
+        meant = json.loads(" ".join(kept))
+        # Half a surrogate pair is no text that could be sent: encoding it raises a ValueError.
+        json.dumps(meant, ensure_ascii=False).encode()
+        return meant, [_FOUND[name] for name in found]
     except RecursionError as error:
         raise ValueError("The text is nested too deep.") from error
 

@@ -117,6 +117,8 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "execution/test_http_runner.py",
         "test_an_address_inside_is_refused_and_nothing_is_sent",
     ),
+    "PRECONDITION_REQUIRED": ("registry/policy/test_loosening.py", "test_no_agent_loosens_a_safeguard"),
+    "STALE_EDIT": ("web/test_every_edit.py", "test_each_honours_if_match"),
     "BODY_TOO_SLOW": ("web/test_entrance.py", "test_slow_requests_keep_nobody_waiting_and_are_ended"),
     "HOST_NOT_ALLOWED": ("execution/test_causes.py", "test_a_host_that_was_refused_is_the_error"),
     "NETWORK": ("execution/test_http_runner.py", "test_a_server_that_is_not_there"),

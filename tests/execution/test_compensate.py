@@ -105,7 +105,7 @@ def test_the_rollbacks_are_called_in_reverse_and_the_run_has_one_outcome(admin: 
 IMPOSSIBLE = [
     ((notice("done"),), "names a tool that undoes it", None),
     ((state("a", value=1, rollback=undo("fx_echo", value="result.id")),), "cannot be called", None),
-    ((state("a", value=1, rollback=undo("nothing")),), "no tool", "TOOL_NOT_FOUND"),
+    ((state("a", value=1, rollback=undo("nothing")),), "No tool", "TOOL_NOT_FOUND"),
     (
         (EFFECTS[0], state("a", value=1, rollback=undo("fx_wrap", wrong="1"))),
         "do not fit",
