@@ -1,5 +1,6 @@
 """DRF's way into the strict JSON parser."""
 
+import re
 from typing import IO, Any
 
 from rest_framework.parsers import BaseParser
@@ -20,10 +21,17 @@ class StrictJSONParser(BaseParser):
         return parse_body(stream.read(BODY_MAX + 1))
 
 
+# The closing delimiter alone: a form without a field. A boundary has at most 70 characters (RFC 2046 §5.1.1).
+_EMPTY_FORM = re.compile(rb"--[^\r\n]{1,70}--")
+
+
 def empty_check(stream: IO[Any] | None) -> None:
-    """Raise UNKNOWN_MEMBER for a body other than an empty object, where an operation takes none."""
-    body = stream.read(BODY_MAX) if stream else b""
-    if body.strip() not in (b"", b"{}", b"null"):
+    """Raise UNKNOWN_MEMBER for a body that says something, where an operation takes none.
+
+    An empty object, `null` and an empty form (RFC 7578), which clients send by default, say nothing.
+    """
+    body = (stream.read(BODY_MAX) if stream else b"").strip()
+    if body not in (b"", b"{}", b"null") and not _EMPTY_FORM.fullmatch(body):
         message = "This operation takes no body."
         errors = [{"pointer": "", "message": message}]
         raise ToolHubError(message, code="UNKNOWN_MEMBER", suggestions=["Send no body."], errors=errors)

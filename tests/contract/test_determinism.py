@@ -45,7 +45,7 @@ def replay(client: Any, token: str, answer: Any, body: Any = None) -> Any:
 def test_a_liar_is_not_installed(install: Callable[..., Any]) -> None:
     one = install(code=LIAR, tools=[packages.tool(examples=[{"arguments": {"name": "Ada"}}])])
     assert (one.status, one.error["code"]) == ("failed", "SELF_TEST_FAILED")
-    assert "a second call gave another result" in one.error["message"]
+    assert "another process gave another result" in one.error["message"]
 
 
 def test_a_pure_tool_that_writes_a_file_is_installed_with_a_warning(install: Callable[..., Any]) -> None:
