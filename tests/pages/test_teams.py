@@ -218,6 +218,8 @@ def test_pages_are_filtered_by_as_many_queries_however_much_is_kept(
     counted(seen)
     none_kept, admins = counted(seen), counted(eyes)
     more = dict(zip(places, [a - b for a, b in zip(none_kept, admins, strict=True)], strict=True))
+    # The audit leaves out installations of others that are not published yet, in any hub.
+    assert more.pop("/audit/") <= 4
     assert max(more.values()) <= 3, more
     Tool.objects.filter(name__in=names[:2]).update(team=team)
     # What they were given beyond their teams is looked up; where nothing was, it is not.

@@ -20,6 +20,7 @@ from django.conf import settings
 from django.db import DatabaseError, models, transaction
 from django.db.models import Value
 from django.db.models.functions import Concat, Left
+from django.forms import BaseForm
 from django.http import HttpResponse
 
 from core.fields import CanonicalJSONField
@@ -159,7 +160,7 @@ def named_fields(world: World) -> Iterator[tuple[Route, str, dict[str, Any], str
         elif not route.parameters and {"get", "post"} <= set(route.methods):
             page = send(world, "get", route, world.address(route), {})
             form = (page.context or {}).get("form") if page.status_code == 200 else None
-            if form is not None:
+            if isinstance(form, BaseForm):
                 filled = {name: field.initial or "1" for name, field in form.fields.items()}
                 for name in NAMED.keys() & form.fields.keys():
                     yield route, "post", {**filled, **world.body(route), **FILLED.get(route.name, {})}, name
