@@ -143,11 +143,13 @@ def error_text(error: BaseException) -> str:
 
 
 def delete(duty: str, rows: QuerySet[Any], *, most: int = 1000) -> int:
-    """Delete all rows, `most` at a time; return how many objects went."""
-    manager, total = rows.model._default_manager, 0
-    gone = most
+    """Delete all rows, `most` at a time; return how many objects went.
+
+    A row that has changed since it was found, so that the query no longer has it, stays.
+    """
+    total, gone = 0, most
     # A row that fails is not tried again in the same turn.
     while gone >= most:
-        gone = all_or_each(duty, rows, lambda keys: int(manager.filter(pk__in=keys).delete()[0]), most=most)
+        gone = all_or_each(duty, rows, lambda keys: int(rows.filter(pk__in=keys).delete()[0]), most=most)
         total += gone
     return total

@@ -41,7 +41,9 @@ def _fire(now: datetime, schedule_id: int) -> bool:
     Moving `next_at` by compare-and-set is the claim; the run's idempotency key keeps also a due time that
     comes back, as from a restored row, from making a second run.
     """
-    schedule = Schedule.objects.select_related("persona", "responsible").filter(pk=schedule_id).first()
+    # Asked again: another steward may have fired it since it was found due, and its next time is to come.
+    still = Schedule.objects.filter(pk=schedule_id, enabled=True, next_at__lte=now)
+    schedule = still.select_related("persona", "responsible").first()
     if schedule is None or schedule.next_at is None:
         return False
     due = schedule.next_at

@@ -3,7 +3,8 @@
 from django.db import transaction
 
 from audit.ledger import Entry, record
-from core.errors import Conflict, InvalidRequest
+from core.actors import Actor
+from core.errors import Conflict, Denied, InvalidRequest
 from registry.models import Package, Release, VersionState
 from security.acting import By, acting
 from security.loosening import safeguard_change, safeguarded
@@ -66,7 +67,7 @@ def _set(by: By, release: Release, state: VersionState, kind: str, reason: str) 
             )
         held = release.tool_versions.filter(state=VersionState.QUARANTINED)
         if state is not VersionState.QUARANTINED and held.exists():
-            _review_check(release, state)
+            _review_check(by, release, state)
         states = {"state": _strictest(release)}, {"state": str(state)}
         rule = safeguard_change(by, "release", ("package", package.name), *states, package)
         release.tool_versions.update(state=state, state_reason=reason)
@@ -79,7 +80,12 @@ def _strictest(release: Release) -> str:
     return max(states, key=RELEASE_STATES.index, default="active")
 
 
-def _review_check(release: Release, state: VersionState) -> None:
+def _review_check(by: By, release: Release, state: VersionState) -> None:
     """What is in quarantine comes out by a person's review, and by no other change."""
     if state is not VersionState.ACTIVE:
         raise Conflict(f"{release} is in quarantine.", suggestions=["Review it, and restore it first."])
+    if isinstance(by, Actor):
+        raise Denied(
+            f"{release} is in quarantine. A person who signs in reviews and restores it.",
+            suggestions=["Restore it on the page of the package."],
+        )

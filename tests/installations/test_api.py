@@ -97,10 +97,11 @@ def test_releases_are_changed_by_their_id(ask: Ask, may: None, install: Install)
     assert ask("POST", f"/releases/{first.pk}/activate")["active"] is True
     assert ask("POST", f"/releases/{second.pk}/yank", {"reason": "It lies."})["state"] == "yanked"
     assert ask("POST", f"/releases/{second.pk}/yank", {}, status=422)["errors"][0]["pointer"] == ""
-    assert ask("POST", f"/releases/{second.pk}/restore")["state"] == "active"
+    # An agent loosens nothing: a person lets a withdrawn release be called again.
+    ask("POST", f"/releases/{second.pk}/restore", status=428)
     assert ask("POST", f"/releases/{first.pk}/deprecate", {"reason": "Old."})["reason"] == "Old."
     assert ask("POST", f"/releases/{second.pk}/quarantine", {"reason": "Odd."})["state"] == "quarantined"
-    ask("POST", f"/releases/{second.pk}/restore", status=403)  # an agent reviews nothing
+    ask("POST", f"/releases/{second.pk}/restore", status=428)  # an agent reviews nothing
     changes = ask("GET", "/packages/greetings/compare?from=1.0.0&to=1.1.0")["changes"]
     assert [change["pointer"] for change in changes] == ["/version"]
     ask("GET", "/packages/greetings/compare?from=1.0.0&to=9.9.9", status=404)
