@@ -145,6 +145,9 @@ START: dict[str, Any] = {
         "From a source, or with the zip itself as the body (`Content-Type: application/zip`, at most 24 MiB)."
         " Needs the capability `toolhub:packages`, and a responsible person who may install."
     ),
+    "parameters": [
+        OpenApiParameter("team", str, description="With a zip as the body: as `team` of a JSON body.")
+    ],
     "request": {"application/json": START_BODY, "application/zip": {"type": "string", "format": "binary"}},
     "examples": [
         OpenApiExample(
