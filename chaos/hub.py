@@ -17,7 +17,7 @@ from chaos.processes import Process, Processes, children, is_alive, manage, pare
 from chaos.services import BROKERS, Broker, Database, sqlite_url
 
 SLOTS = 3
-# All that is below a supervisor has ended within so many seconds after it was killed.
+# Processes below a killed supervisor end within this many seconds.
 LEFT_S = 300.0
 # The tables on a small disk, and its size.
 FULL = ("execution_run", "audit_event")

@@ -27,7 +27,7 @@ class Callbacks:
 
 @contextlib.contextmanager
 def receiving() -> Iterator[Callbacks]:
-    """A receiver on a port of its own."""
+    """A receiver on a separate port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -68,7 +68,7 @@ class Edited(Generic[Row]):
         return hashlib.sha256(canonical(named)).hexdigest()[:32]
 
     def locked(self) -> "Edited[Row]":
-        """The thing as it is now, locked until the transaction ends. Raises NotFound."""
+        """Read the thing again and lock it until the transaction ends. Raises NotFound."""
         row = self.kind.rows.select_for_update(of=("self",)).filter(pk=self.row.pk).first()
         if row is None:
             raise NotFound(f"Somebody deleted {self.title} in the meantime.")

@@ -17,7 +17,7 @@ class DutyRecord(models.Model):
 
 
 class FailedRow(models.Model):
-    """A row that a duty failed at so many times in a row. The duty leaves it alone until `due_at`.
+    """A row that a duty failed at `failures` times in a row. The duty skips it until `due_at`.
 
     `key` is the row's primary key as text. The record goes when the duty succeeds at the row.
     """

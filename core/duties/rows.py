@@ -17,7 +17,7 @@ from core.errors import ToolHubError
 
 log = logging.getLogger(__name__)
 BATCH = 100
-# After so many failures in a row, a row is parked: for a minute, then twice as long each time.
+# A row is parked after this many failures in a row: for a minute, then twice as long each time.
 FAILURES = 3
 PARKED = timedelta(minutes=1)
 PARKED_MAX = timedelta(days=1)
@@ -28,7 +28,7 @@ Key = Any
 def each(
     duty: str, rows: QuerySet[Any], act: Callable[[Key], int], *, most: int | None = None, atomic: bool = True
 ) -> int:
-    """Do `act` for each row (its primary key) in a transaction of its own; return the sum of what it returns.
+    """Call `act` with each row's primary key, each in a separate transaction; return the sum of its results.
 
     It takes `most` rows, or BATCH; rows that are parked do not count. A row at which `act` raises is
     recorded, and parked after FAILURES times. With `atomic` false `act` makes its transactions. Raises the
