@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.edits import Editable
+from execution.features.preconditions.models import Resource
 from execution.memory.models import Item
 from execution.models import Schedule
-from execution.preconditions.models import Resource
 
 _SCHEDULE = ("name", "persona_id", "tool", "version", "arguments", "cron", "time_zone", "enabled")
 

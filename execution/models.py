@@ -39,7 +39,7 @@ class Verdict(StrEnum):
 
 
 class Run(models.Model):
-    """One accepted call. `status` is written by execution/runs/states.py only.
+    """One accepted call. `status` is written by execution/engine/states.py only.
 
     Times in UTC, durations in ms. `salt` blinds the digests of arguments and result that stand in the ledger.
     `responsible` answers for a run that came without a token. `origin` is the run that this one repeats.
@@ -69,7 +69,7 @@ class Run(models.Model):
     at_once = models.PositiveIntegerField(null=True)
     inline = models.BooleanField(default=False)
     # Whether it was over when it was accepted: then its attempt and first events stand in these columns alone
-    # (execution/runs/brief.py).
+    # (execution/engine/brief.py).
     is_brief = models.BooleanField(default=False, db_default=False)
 
     arguments = CanonicalJSONField()

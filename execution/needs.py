@@ -1,7 +1,7 @@
 """What runs and schedules need of a package, for those who change or remove it."""
 
+from execution.engine.selectors import STATUS_GROUPS
 from execution.models import Run, Schedule, Status
-from execution.runs.selectors import STATUS_GROUPS
 from registry.models import Package
 from registry.releases.affected import SHOWN, Need
 

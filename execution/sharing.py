@@ -9,8 +9,8 @@ from django.db.models.functions import Cast, Concat, StrIndex
 
 from audit.models import Event
 from core.named import Fulfils, Statement, condition
+from execution.entry.schedules.selectors import schedules_seen
 from execution.models import Run
-from execution.schedules.selectors import schedules_seen
 from registry.installations.ownership import installations_hidden
 from security.decisions import APPROVED
 from security.models import User

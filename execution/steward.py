@@ -16,19 +16,19 @@ from core.duties.journal import Journal
 from core.outage import database_failure_log
 from core.outbox.tidy import deliveries_expire
 from core.submissions.services import submissions_expire
-from execution.approvals.expiry import approvals_expire
-from execution.artefacts.services import contents_expire
-from execution.callbacks.state import RUN_OUTCOME
-from execution.dynamic.keep import schemas_expire
+from execution.engine.bells import Bells
+from execution.engine.expiry import payloads_expire_some
+from execution.engine.keys import keys_expire
+from execution.engine.reaper import inline_release, runs_reap
+from execution.entry.schedules.fire import schedules_fire
+from execution.features.approvals.expiry import approvals_expire
+from execution.features.artefacts.services import contents_expire
+from execution.features.callbacks.state import RUN_OUTCOME
+from execution.features.recovery.end import escalations_send, fallbacks_end
+from execution.features.retry.wait import retries_due
 from execution.memory.services import memory_expire
-from execution.recovery.end import escalations_send, fallbacks_end
-from execution.retry.wait import retries_due
 from execution.rollups.roll import rollups_keep
-from execution.runs.bells import Bells
-from execution.runs.expiry import payloads_expire_some
-from execution.runs.keys import keys_expire
-from execution.runs.reaper import inline_release, runs_reap
-from execution.schedules.fire import schedules_fire
+from execution.runners.dynamic_schemas import schemas_expire
 from registry.installations.care import installations_care, installations_tidy
 from registry.installations.folders import folders_tidy_in_turn
 from security.accounts.tidy import invitations_expire

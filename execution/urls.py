@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from execution.approvals.views import (
+from execution.entry.decisions.views import Simulator, SimulatorOptions, ToolCallers
+from execution.entry.schedules.views import (
+    ScheduleDelete,
+    ScheduleNew,
+    ScheduleOptions,
+    SchedulesList,
+    ScheduleSwitch,
+)
+from execution.entry.tries.views import ToolTry, TryPersonas
+from execution.features.approvals.views import (
     ApprovalApprove,
     ApprovalDelegate,
     ApprovalDeny,
@@ -10,21 +19,12 @@ from execution.approvals.views import (
     Approvals,
     FourEyesSwitch,
 )
-from execution.artefacts.views import RunArtefact
-from execution.callbacks.views import RunRedeliver
-from execution.decisions.views import Simulator, SimulatorOptions, ToolCallers
+from execution.features.artefacts.views import RunArtefact
+from execution.features.callbacks.views import RunRedeliver
+from execution.features.preconditions.views import ResourceRemove, Resources, ResourceSwitch
 from execution.memory.views import SessionDetail, SessionEnd, SessionsList
-from execution.preconditions.views import ResourceRemove, Resources, ResourceSwitch
 from execution.runs.views import RunCancel, RunDetail, RunsCancel, RunsCancelAll, RunsList
 from execution.runs.views_again import RunReplay, RunResolve, RunRetry
-from execution.schedules.views import (
-    ScheduleDelete,
-    ScheduleNew,
-    ScheduleOptions,
-    SchedulesList,
-    ScheduleSwitch,
-)
-from execution.tries.views import ToolTry, TryPersonas
 
 urlpatterns = [
     path("tools/<str:name>/try/", ToolTry.as_view(), name="tool_try"),

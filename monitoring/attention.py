@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.counts import counts_read
-from execution.approvals.selectors import approvals_decidable
+from execution.engine.selectors import runs_seen
+from execution.entry.schedules.selectors import schedules_seen
+from execution.features.approvals.selectors import approvals_decidable
 from execution.models import Status
 from execution.runs.resolve import RESOLVE
-from execution.runs.selectors import runs_seen
-from execution.schedules.selectors import schedules_seen
 from monitoring.duties import rows_parked
 from registry.installations.four_eyes import eyes_of
 from registry.installations.models import Status as InstallationStatus

@@ -6,8 +6,8 @@ from django.db.models import Count
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from execution.engine.states import FINAL
 from execution.models import Run
-from execution.runs.states import FINAL
 
 
 class RunGauges(Collector):

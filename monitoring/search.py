@@ -10,7 +10,7 @@ from django.db.models import Case, IntegerField, Model, Q, QuerySet, Value, When
 from django.urls import reverse
 
 from core.context import pages_of, places_of, settings_of
-from execution.runs.selectors import runs_seen
+from execution.engine.selectors import runs_seen
 from registry.collections.models import Collection
 from registry.models import Package, Tool
 from security.models import Persona, User

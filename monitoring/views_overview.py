@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from core.counts import counts_read
 from core.pages import ConsoleView
+from execution.engine.selectors import STATUS_GROUPS, runs_open, runs_page
 from execution.models import Run, Status
 from execution.rollups.count import Figures, Piece
 from execution.rollups.read import figures_read
-from execution.runs.selectors import STATUS_GROUPS, runs_open, runs_page
 from monitoring.attention import notices
 from registry.curl import curl_line
 from registry.models import Assignment, Tool

@@ -15,7 +15,7 @@ from hypothesis import settings as hypothesis_settings
 from whitenoise.base import WhiteNoise
 
 from audit.triggers import triggers_create, triggers_drop
-from execution.runs.heart import HEART
+from execution.engine.heart import HEART
 from registry.models import Package, Tool
 from registry.services import assignment_create
 from security.models import Persona, User

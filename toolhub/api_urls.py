@@ -3,22 +3,22 @@
 from django.urls import path, re_path
 
 from core.problems import api_not_found
-from execution.approvals.api import (
+from execution.entry.decisions.api import DecisionSimulate
+from execution.entry.dynamic.api import ToolSchema
+from execution.entry.operations.api import Execute
+from execution.entry.operations.capabilities import Capabilities
+from execution.features.approvals.api import (
     ApprovalApprove,
     ApprovalDelegate,
     ApprovalDeny,
     ApprovalDetail,
     Approvals,
 )
-from execution.artefacts.api import RunArtefact, RunArtefacts
-from execution.callbacks.api import RunRedeliver
-from execution.decisions.api import DecisionSimulate
-from execution.dynamic.api import ToolSchema
+from execution.features.artefacts.api import RunArtefact, RunArtefacts
+from execution.features.callbacks.api import RunRedeliver
+from execution.features.retry.api import RetryPolicies
 from execution.memory.api import LoopDetail, MemoryItem, MemoryKeys, SessionDetail, Sessions
 from execution.memory.api_events import SessionEvents, WebhookDetail, Webhooks
-from execution.operations.api import Execute
-from execution.operations.capabilities import Capabilities
-from execution.retry.api import RetryPolicies
 from execution.runs.api import RunCancel, RunDetail, RunEvents, ToolExecute
 from execution.runs.api_again import RunCleanup, RunReplay, RunRetry
 from execution.runs.api_bulk import RunsCancel

@@ -15,7 +15,7 @@ warnings.filterwarnings("ignore", "You're running the worker with superuser")
 
 app = Celery("toolhub")
 app.config_from_object("toolhub.celery_config")
-app.autodiscover_tasks(["execution.runs", "registry.installations"])
+app.autodiscover_tasks(["execution.engine", "registry.installations"])
 
 
 @worker_before_create_process.connect

@@ -15,7 +15,7 @@ import security.openapi  # noqa: F401
 from core.views_console import error_codes, theme_set
 from core.views_settings import SettingsPage
 from core.views_style import StylePage
-from execution.mcp.api import mcp
+from execution.entry.mcp.api import mcp
 from monitoring.views_duties import DutiesPage, RowRetry
 from monitoring.views_overview import Overview
 from monitoring.views_search import SearchPage

@@ -15,6 +15,7 @@ from core.etags import if_match, tagged
 from core.keyset import page_after
 from core.openapi import tagged_read, versioned
 from execution.edits import MEMORY_ITEM
+from execution.engine.events import iso
 from execution.memory import openapi
 from execution.memory.models import Item, Session
 from execution.memory.places import DEFAULT, Place
@@ -28,7 +29,6 @@ from execution.memory.selectors import (
     spaces_of,
 )
 from execution.memory.services import loop_end, memory_delete, memory_put, session_end
-from execution.runs.events import iso
 from registry.bodies import body_check
 from registry.schemas import validator_build
 from security.principals import caller

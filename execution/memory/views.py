@@ -14,11 +14,11 @@ from core.http.urls import url_read
 from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from execution.engine.selectors import runs_seen
 from execution.memory.models import Item, Session, Webhook
 from execution.memory.places import DEFAULT, Place
 from execution.memory.selectors import session_over, spaces_of
 from execution.memory.services import session_end
-from execution.runs.selectors import runs_seen
 from security.people import person_of
 from security.permissions import actor_of
 from security.sharing.perms import PermsOn

@@ -13,9 +13,9 @@ from core.http.errors import HttpFailed, HttpRefused
 from core.http.urls import url_read
 from core.outbox.kinds import Message, NotNow, Try, Undeliverable
 from core.outbox.models import Delivery
+from execution.engine.events import iso
 from execution.memory.events import SESSION_EVENT
 from execution.memory.models import SessionEvent, Webhook, WebhookCall
-from execution.runs.events import iso
 from security.sealing import Unsealable
 from security.signing import has_signing_secret, signing_keys
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import migrations
 
-from execution.runs.states import trigger_statements
+from execution.engine.states import trigger_statements
 
 
 def create(apps: Any, editor: Any) -> None:

@@ -6,7 +6,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from execution.runs.states import trigger_statements
+from execution.engine.states import trigger_statements
 
 
 def triggers(apps: Any, editor: Any) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import django.db.models.deletion
 from django.db import migrations, models
 
-from execution.runs.states import trigger_statements
+from execution.engine.states import trigger_statements
 
 # Table, column and the table that it names.
 _NAMED = (

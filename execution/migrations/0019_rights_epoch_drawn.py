@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import migrations
 
-from execution.runs.epoch import replacing_statements
+from execution.engine.store.epoch import replacing_statements
 
 
 def _replace(apps: Any, editor: Any) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import migrations
 
-from execution.runs.epoch import COLLECTIONS, watching_statements
+from execution.engine.store.epoch import COLLECTIONS, watching_statements
 
 
 def _create(apps: Any, editor: Any) -> None:

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
 
+from execution.engine.selectors import STATUS_GROUPS, first_id_at
+from execution.engine.states import FINAL
 from execution.models import Run, Status
 from execution.rollups.times import bucket
-from execution.runs.selectors import STATUS_GROUPS, first_id_at
-from execution.runs.states import FINAL
 
 # What is counted beside the numbers: times taken, or calls by tool.
 Detail = Literal["times", "tools"]

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.db.models import F, Q, QuerySet
 
+from execution.engine.selectors import VIEW, runs_seen
 from execution.models import Run
 from execution.rollups.count import OWNERS, Detail, Figures, Piece, counted
 from execution.rollups.models import HALF_HOUR, Rollup, RollupPart
 from execution.rollups.roll import half_hour, reopened
-from execution.runs.selectors import VIEW, runs_seen
 from security.models import User
 from security.sharing.owned import given_beyond, owned_within, owner_changes
 from security.sharing.reach import sees_all

@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from core.counts import counts_read
 from core.duties.rows import all_or_each, each_of
+from execution.engine.selectors import STATUS_GROUPS
 from execution.models import Run
 from execution.rollups.count import Figures, Owners, Piece, counted_by_owners, within
 from execution.rollups.models import HALF_HOUR, Rollup, RollupPart
-from execution.runs.selectors import STATUS_GROUPS
 from security.sharing.owned import owner_changes
 
 # As far back as charts reach, and a little more.

@@ -2,11 +2,11 @@
 
 import dataclasses
 
+from execution.engine.outcomes import Outcome
 from execution.runners import builtin, command, container, http, python, wasm
 from execution.runners.call import Call, Runner
 from execution.runners.equip import equip, redacted
 from execution.runners.logged import Logged
-from execution.runs.outcomes import Outcome
 from security.redaction import hiding
 
 RUNNERS: dict[str, Runner] = {

@@ -16,6 +16,7 @@ from django.conf import settings
 import toolhub_sdk
 from core.errors import error_object
 from core.json.canonical import CanonicalError
+from execution.engine.outcomes import Outcome, success
 from execution.models import Status
 from execution.runners.apart import run_apart, run_here
 from execution.runners.call import Call
@@ -27,7 +28,6 @@ from execution.runners.judging import (
     remembered,
     tool_error,
 )
-from execution.runs.outcomes import Outcome, success
 from toolhub_sdk import Cancelled, FixedClock, Memory, ToolContext, ToolError
 from toolhub_sdk.errors import exception_text
 

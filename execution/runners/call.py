@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 from uuid import UUID
 
+from execution.engine.outcomes import Outcome
 from execution.models import Run
-from execution.runs.outcomes import Outcome
 from registry.config.selectors import NOTHING, Settings
 from registry.models import ToolVersion
 from security.redaction import Redactor
@@ -68,7 +68,7 @@ class Call:
     settings: Settings = NOTHING
     # Takes secrets out of what the tool says; None where there is nothing to be taken out.
     redactor: Redactor | None = None
-    # Takes a part of the result while the tool works; see execution/runs/partials.py.
+    # Takes a part of the result while the tool works; see execution/engine/partials.py.
     emit: Callable[[Any], None] = dropped
     # Takes events while it works: what it prints and logs.
     tell: Callable[[str, Mapping[str, Any]], None] = untold

@@ -16,13 +16,13 @@ import orjson
 
 from core.errors import ToolHubError, error_object
 from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
+from execution.engine.outcomes import Outcome, success
 from execution.models import Status
 from execution.runners.call import Call
 from execution.runners.defaults import arguments_of
 from execution.runners.judging import ended, error_read, given, tool_error, unfit_error
 from execution.runners.machine_paths import told
 from execution.runners.sandboxed import PACKAGE, PATH, Program, exit_failed, run_sandboxed
-from execution.runs.outcomes import Outcome, success
 from registry.environment_calls import environment_folder
 from registry.environments import ENVIRONMENTS
 from registry.node_environments import node_link

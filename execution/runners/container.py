@@ -13,12 +13,12 @@ from typing import Any
 import orjson
 
 from core.errors import ToolHubError
+from execution.engine.outcomes import Outcome
 from execution.runners import command
 from execution.runners.bounds import limits_of, network_of
 from execution.runners.call import Call
 from execution.runners.printed import Printed
 from execution.runners.sandboxed import environment_of, held_outcome, refused
-from execution.runs.outcomes import Outcome
 from security.sandbox.engine import Engine, EngineError, Streams, body_of, engine_find, talk
 from security.sandbox.launch import Finished, Limits
 from security.sandbox.levels import Level

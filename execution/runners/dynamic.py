@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from core.errors import InvalidRequest, error_object
-from execution.dynamic.keep import problems_by, schema_keep, schema_kept, schema_read
+from execution.engine.outcomes import Outcome, failure
 from execution.models import Status
 from execution.runners.call import Call, dropped
+from execution.runners.dynamic_schemas import problems_by, schema_keep, schema_kept, schema_read
 from execution.runners.judging import ended, given
-from execution.runs.outcomes import Outcome, failure
 
 Perform = Callable[[Call], Outcome]
 

@@ -8,10 +8,10 @@ from typing import Any
 from core.codes import CODES
 from core.errors import ToolHubError
 from core.json.canonical import canonical
+from execution.engine.outcomes import Outcome
 from execution.memory.changes import Change
 from execution.models import Status
 from execution.runners.call import Call, dropped
-from execution.runs.outcomes import Outcome
 from registry.config.selectors import problems_raise, settings_of
 from security.patterns import patterns_now
 from security.redaction import MARK, Redactor

@@ -10,10 +10,10 @@ import toolhub_sdk
 from core.codes import CODES
 from core.errors import error_object
 from core.json.canonical import CanonicalError
+from execution.engine.outcomes import Outcome, failure, success
 from execution.memory.changes import UnfitChange, changes_read
 from execution.models import Status
 from execution.runners.call import Call
-from execution.runs.outcomes import Outcome, failure, success
 from registry.schemas import output_validator, problems_of
 from toolhub_sdk import ToolError
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from execution.engine.outcomes import LOGGED
 from execution.runners.call import Call, untold
 from execution.runners.machine_paths import told
-from execution.runs.outcomes import LOGGED
 from toolhub_sdk.context import CLIP, LEVELS
 
 log = logging.getLogger("toolhub_sdk.tool")

@@ -8,9 +8,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from execution.engine.outcomes import PRINTED
 from execution.runners.call import Call
 from execution.runners.machine_paths import told
-from execution.runs.outcomes import PRINTED
 from security.redaction import Redactor
 from security.sandbox.launch import Finished
 

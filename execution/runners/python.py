@@ -12,6 +12,7 @@ from django.conf import settings
 
 from core.errors import error_object
 from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
+from execution.engine.outcomes import Outcome, success
 from execution.models import Status
 from execution.runners.bounds import limits_of
 from execution.runners.call import Call
@@ -28,7 +29,6 @@ from execution.runners.judging import (
 )
 from execution.runners.machine_paths import told
 from execution.runners.sandboxed import PACKAGE, Program, exit_failed, run_sandboxed
-from execution.runs.outcomes import Outcome, success
 from registry.contracts import hooks_of
 from registry.environment_calls import environment_folder
 from security.sandbox.interpreter import interpreter, interpreter_mounts

@@ -12,7 +12,8 @@ from typing import Any
 import orjson
 
 from core.errors import ToolHubError, error_object
-from execution.artefacts.services import files_view
+from execution.engine.outcomes import ARTEFACTS_KEPT, NETWORK_REACHED, PRINTED, Outcome, failure
+from execution.features.artefacts.services import files_view
 from execution.models import Status
 from execution.runners.admission import admission_check
 from execution.runners.bounds import limits_of, minimum_level, network_of
@@ -21,7 +22,6 @@ from execution.runners.causes import cause_text, hosts_refused
 from execution.runners.folders import mounts_of, variables_of
 from execution.runners.judging import cancelled_error, ended, timeout_error
 from execution.runners.printed import Printed
-from execution.runs.outcomes import ARTEFACTS_KEPT, NETWORK_REACHED, PRINTED, Outcome, failure
 from registry.store import release_folder
 from security.sandbox import gate_place
 from security.sandbox.launch import WORK, Finished, Launch, Limits, Mount

@@ -4,9 +4,9 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
+from execution.engine.outcomes import Outcome
 from execution.models import Status
 from execution.runners import RUNNERS, Call, call_run
-from execution.runs.outcomes import Outcome
 from registry.installations.trials import Ask, Fault, Tried, trial_register
 from registry.models import ToolVersion
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import orjson
 
 from core.errors import error_object
+from execution.engine.outcomes import Outcome, success
 from execution.models import Status
 from execution.runners import command
 from execution.runners.bounds import limits_of
@@ -15,7 +16,6 @@ from execution.runners.call import Call
 from execution.runners.causes import failed_error
 from execution.runners.judging import ended, timeout_error
 from execution.runners.sandboxed import Program, run_sandboxed
-from execution.runs.outcomes import Outcome, success
 from registry.store import release_folder
 from security.sandbox.launch import MIB, Finished, Mount
 from security.sandbox.wasm import (

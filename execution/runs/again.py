@@ -7,10 +7,10 @@ from django.db import transaction
 
 from audit.ledger import Entry, record
 from core.errors import ToolHubError
+from execution.engine.calls.requests import CallRequest
+from execution.engine.states import FINAL
+from execution.engine.submit import Manner, run_submit
 from execution.models import Run, Status
-from execution.runs.requests import CallRequest
-from execution.runs.services import Manner, run_submit
-from execution.runs.states import FINAL
 from registry.selectors import tools_named
 from security.models import Persona, User
 from security.permissions import actor_of, require

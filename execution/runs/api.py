@@ -18,22 +18,22 @@ from core.errors import Denied, ToolHubError
 from core.parsers import BODY_MAX, empty_check, parse_body
 from core.plain import PlainView
 from core.renderers import EventStreamRenderer, JSONRenderer
+from execution.engine.brief import events_of
+from execution.engine.calls.next_call import next_call_of_body
+from execution.engine.calls.requests import CallRequest, request_read
+from execution.engine.events import event_view
+from execution.engine.results import envelope, run_view
+from execution.engine.selectors import run_of
+from execution.engine.states import FINAL, SETTLED
+from execution.engine.store.hotpath import Outdated, Proof
+from execution.engine.submit import may_be_proven, run_cancel, run_submit
+from execution.engine.waiters import WAITERS
+from execution.engine.waiting import run_await
 from execution.models import Run
 from execution.runs import openapi
 from execution.runs.authentication import caller_kept, caller_read
-from execution.runs.brief import events_of
-from execution.runs.events import event_view
-from execution.runs.hotpath import Outdated, Proof
-from execution.runs.next_call import next_call_of_body
 from execution.runs.preferences import key_read, manner_read, wait_read
-from execution.runs.requests import CallRequest, request_read
-from execution.runs.results import envelope, run_view
-from execution.runs.selectors import run_of
-from execution.runs.services import may_be_proven, run_cancel, run_submit
-from execution.runs.states import FINAL, SETTLED
 from execution.runs.streams import event_stream, events_wait
-from execution.runs.waiters import WAITERS
-from execution.runs.waiting import run_await
 from registry.selectors import ResolvedTool
 from security.authentication import caller_anew
 from security.principals import PersonaPrincipal, caller

@@ -12,15 +12,15 @@ from rest_framework.views import APIView
 
 from core.errors import InvalidRequest, ToolHubError
 from core.parsers import empty_check
+from execution.engine.selectors import run_of
+from execution.engine.waiters import WAITERS
+from execution.engine.waiting import run_await
 from execution.runs import openapi_again
 from execution.runs.again import run_retry
 from execution.runs.api import result_response
 from execution.runs.cleanup import run_cleanup
 from execution.runs.preferences import key_read, manner_read
 from execution.runs.replay import Replay, run_replay
-from execution.runs.selectors import run_of
-from execution.runs.waiters import WAITERS
-from execution.runs.waiting import run_await
 from registry.schemas import pointer
 from security.principals import caller
 

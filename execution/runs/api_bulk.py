@@ -8,11 +8,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from execution.engine.selectors import runs_narrowed, runs_seen
 from execution.models import Run
 from execution.runs import openapi_bulk
 from execution.runs.api_resolve import RUNS
 from execution.runs.bulk_cancel import runs_cancel
-from execution.runs.selectors import runs_narrowed, runs_seen
 from registry.bodies import body_check
 from security.acting import reading
 from security.principals import PersonaPrincipal, caller

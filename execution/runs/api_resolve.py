@@ -12,13 +12,13 @@ from rest_framework.views import APIView
 
 from core.errors import Denied
 from core.keyset import page_after
-from execution.effects.undo import undo_declared
+from execution.engine.events import iso
+from execution.engine.results import envelope
+from execution.engine.selectors import run_detail, runs_unresolved
+from execution.features.effects.undo import undo_declared
 from execution.models import Run
 from execution.runs import openapi_resolve
-from execution.runs.events import iso
 from execution.runs.resolve import RESOLVE, run_resolve
-from execution.runs.results import envelope
-from execution.runs.selectors import run_detail, runs_unresolved
 from execution.runs.verdicts import Verdict
 from registry.bodies import body_check
 from security.acting import reading

@@ -2,7 +2,7 @@
 
 from rest_framework.exceptions import NotAuthenticated
 
-from execution.runs import hotpath
+from execution.engine.store import hotpath
 from registry.selectors import ResolvedTool
 from security.authentication import principal_read
 from security.principals import PersonaPrincipal

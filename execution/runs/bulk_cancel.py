@@ -9,9 +9,9 @@ from django.db.models import QuerySet
 
 from audit.ledger import Entry, record
 from core.actors import Actor
+from execution.engine.selectors import STATUS_GROUPS
+from execution.engine.submit import run_cancel
 from execution.models import Run, Status
-from execution.runs.selectors import STATUS_GROUPS
-from execution.runs.services import run_cancel
 
 # Runs that one request cancels; whoever asks repeats it while more match.
 BATCH = 500

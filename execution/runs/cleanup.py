@@ -8,7 +8,7 @@ from django.db import transaction
 
 from audit.ledger import Entry, record
 from core.actors import Actor
-from execution.artefacts.services import artefacts_remove
+from execution.features.artefacts.services import artefacts_remove
 from execution.models import Run
 from execution.runs.again import finished_require
 

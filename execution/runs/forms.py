@@ -6,7 +6,7 @@ from django import forms
 
 from core.forms import ConsoleForm
 from core.json.strict import StrictJSONError, loads
-from execution.effects.undo import undo_declared
+from execution.features.effects.undo import undo_declared
 from execution.models import Run, Status
 from execution.runs.verdicts import REASON_MAX, Verdict
 

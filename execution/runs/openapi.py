@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 
 from core.openapi import ERROR, PROBLEMS
-from execution.callbacks.openapi import CALLBACK, CALLBACK_URL
+from execution.features.callbacks.openapi import CALLBACK, CALLBACK_URL
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 _ID = {"type": ["string", "null"], "format": "uuid"}

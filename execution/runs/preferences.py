@@ -5,7 +5,7 @@ import re
 from django.conf import settings
 
 from core.errors import InvalidRequest
-from execution.runs.services import Manner
+from execution.engine.submit import Manner
 
 # Firings of schedules have keys of this kind; a caller's must not stand in their way.
 SCHEDULE_KEYS = "schedule:"

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import NotFound
+from execution.engine.states import FINAL
+from execution.engine.submit import Manner, run_submit
 from execution.models import Run, Status
 from execution.runs.again import finished_require, payload_require, request_again, run_again_by
 from execution.runs.difference import differences
-from execution.runs.services import Manner, run_submit
-from execution.runs.states import FINAL
 from registry.models import ToolVersion
 from registry.selectors import tool_resolve
 from security.models import User

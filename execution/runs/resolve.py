@@ -14,13 +14,13 @@ from django.db import transaction
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import InvalidRequest, ToolHubError
-from execution.effects.undo import Undo, UndoRefused, undo_limits, undo_plan, undo_submit
+from execution.engine.events import RESOLVED, event_add
+from execution.engine.finish import outcome_write
+from execution.engine.outcomes import Outcome
+from execution.engine.states import FINAL, UNRESOLVED
+from execution.features.effects.undo import Undo, UndoRefused, undo_limits, undo_plan, undo_submit
 from execution.models import Run, Status
 from execution.runs.again import payload_require, request_again, submit_for
-from execution.runs.events import RESOLVED, event_add
-from execution.runs.finish import outcome_write
-from execution.runs.outcomes import Outcome
-from execution.runs.states import FINAL, UNRESOLVED
 from execution.runs.verdicts import REASON_MAX, WITH_RESULT, Verdict, outcome_by, undone
 from security.models import User
 from security.permissions import actor_of, require

@@ -13,11 +13,11 @@ from uuid import UUID
 import orjson
 from django.conf import settings
 
+from execution.engine.brief import events_of
+from execution.engine.events import Step, event_view
+from execution.engine.states import FINAL
+from execution.engine.waiters import WAITERS
 from execution.models import Run, RunEvent
-from execution.runs.brief import events_of
-from execution.runs.events import Step, event_view
-from execution.runs.states import FINAL
-from execution.runs.waiters import WAITERS
 
 # A comment line so often keeps proxies from closing a silent stream, in seconds.
 ALIVE_S = 15.0

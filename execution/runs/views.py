@@ -17,18 +17,10 @@ from core.edits import Edited
 from core.lists import HOURS, ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
-from execution.approvals.selectors import approval_of
-from execution.artefacts.models import Artefact
-from execution.callbacks.state import callback_of
-from execution.memory.selectors import session_of
-from execution.models import Run, RunEvent, Status
-from execution.recovery.view import recovery_view
-from execution.runs.brief import attempts_of, events_of
-from execution.runs.bulk_cancel import BATCH, runs_cancel, runs_stoppable_among
-from execution.runs.events import Step, event_view
-from execution.runs.outcomes import LOGGED, PRINTED
-from execution.runs.replay import replayed_by
-from execution.runs.selectors import (
+from execution.engine.brief import attempts_of, events_of
+from execution.engine.events import Step, event_view
+from execution.engine.outcomes import LOGGED, PRINTED
+from execution.engine.selectors import (
     STATUS_GROUPS,
     run_detail,
     runs_narrowed,
@@ -36,8 +28,16 @@ from execution.runs.selectors import (
     runs_seen,
     runs_stoppable,
 )
-from execution.runs.services import run_cancel
-from execution.runs.states import FINAL, UNRESOLVED
+from execution.engine.states import FINAL, UNRESOLVED
+from execution.engine.submit import run_cancel
+from execution.features.approvals.selectors import approval_of
+from execution.features.artefacts.models import Artefact
+from execution.features.callbacks.state import callback_of
+from execution.features.recovery.view import recovery_view
+from execution.memory.selectors import session_of
+from execution.models import Run, RunEvent, Status
+from execution.runs.bulk_cancel import BATCH, runs_cancel, runs_stoppable_among
+from execution.runs.replay import replayed_by
 from security.models import User
 from security.people import person_of
 from security.permissions import actor_of

@@ -13,13 +13,13 @@ from core.errors import ToolHubError
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
 from core.submissions.pages import refused
+from execution.engine.selectors import run_detail
+from execution.engine.states import UNRESOLVED
 from execution.models import Run, Status
 from execution.runs.again import run_retry_by
 from execution.runs.forms import ResolveForm, consequences_of
 from execution.runs.replay import repeats_safely, run_replay_by
 from execution.runs.resolve import run_resolve
-from execution.runs.selectors import run_detail
-from execution.runs.states import UNRESOLVED
 from execution.runs.verdicts import WITH_RESULT, Verdict
 from security.people import person_of
 

@@ -7,8 +7,8 @@ from django import template
 from django.template import Context
 from django.utils import timezone
 
+from execution.engine.selectors import runs_by_tool, runs_page
 from execution.models import Run
-from execution.runs.selectors import runs_by_tool, runs_page
 from security.people import person_of
 
 register = template.Library()

@@ -17,13 +17,13 @@ from django.db import transaction
 from execution.memory.events import session_event_add
 from execution.memory.places import Place
 from execution.memory.services import memory_put
-from execution.preconditions.resources import resource_add
+from execution.features.preconditions.resources import resource_add
 from security.permissions import actor_of
 from execution.models import Run, Status
-from execution.runs.states import transition
-from execution.schedules.services import schedule_create
+from execution.engine.states import transition
+from execution.entry.schedules.services import schedule_create
 from execution.runs.again import submit_on_record
-from execution.runs.requests import CallRequest
+from execution.engine.calls.requests import CallRequest
 from registry.config.services import config_change
 from registry.installations.sources.git_credentials import credential_set
 from registry.models import Package
@@ -86,7 +86,7 @@ answer = {"passed": False, "critical_failed": False, "can_proceed": True, "degra
     {"type": "custom", "description": "It is day.", "critical": True, "passed": True, "reason": None, "error": None}]}
 Run.objects.filter(pk=waiting.pk).update(session="night shift", preconditions=answer)
 from django.utils import timezone
-from execution.artefacts.models import Artefact, Content
+from execution.features.artefacts.models import Artefact, Content
 from execution.models import RunEvent
 now = timezone.now()
 said = {"at": now.isoformat(), "level": "warning", "message": "Rows had no date, so they were left out. " * 3,

@@ -20,7 +20,7 @@ MAKE = """
 import sys
 from registry.models import Tool
 from registry.releases.overlay import tool_overlay_edit
-from execution.schedules.services import schedule_create
+from execution.entry.schedules.services import schedule_create
 from security.models import Persona, User
 from security.policy.services import restriction_create
 from registry.rules.services import rule_add

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from execution.runs.worker import queue_work
+from execution.engine.perform import queue_work
 from registry.services import assignment_create
 from security.models import Persona, User
 from security.sandbox.warm import warm_clear

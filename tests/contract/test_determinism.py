@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from execution.engine.perform import queue_work
 from execution.models import Run
-from execution.runs.worker import queue_work
 from tests.installations import packages
 from tests.installations.conftest import fetch, install
 from tests.packages.load import package_publish

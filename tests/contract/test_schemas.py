@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from audit.models import Event
+from execution.entry.operations.capabilities import LATER
 from execution.models import Run
-from execution.operations.capabilities import LATER
 from registry.models import ToolVersion
 from security.models import Persona, User
 from security.services import grant_create

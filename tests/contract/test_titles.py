@@ -47,7 +47,7 @@ ELSEWHERE = {
         "test_what_a_server_may_do_twice_carries_the_run_as_its_key",
     ),
     "should send results to Workflow Executor": (
-        "execution/callbacks/test_delivering.py",
+        "execution/features/callbacks/test_delivering.py",
         "test_the_outcome_is_posted_once_and_signed",
     ),
     "should maintain performance under load": (
@@ -63,7 +63,7 @@ ELSEWHERE = {
         "test_blocked_a_call_is_refused_with_what_was_found",
     ),
     "should orchestrate sequential tool execution": (
-        "execution/operations/test_chain.py",
+        "execution/entry/operations/test_chain.py",
         "test_a_chain_adds_its_members_to_the_answer",
     ),
     "should optimize tool execution performance": (

@@ -14,8 +14,8 @@ from core import handler
 from core.lanes import LANE, OWN, Lanes, lane_of
 from core.postgres.pool import Pool, reserve_of
 from core.sqlite3 import base as sqlite
+from execution.engine.submit import run_cancel
 from execution.models import Run, Status
-from execution.runs.services import run_cancel
 from security.models import User
 from security.permissions import actor_of
 from tests.execution.fixtures import MakeRun, fx, make_run

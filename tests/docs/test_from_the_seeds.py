@@ -14,8 +14,8 @@ from django.urls import Resolver404, resolve
 
 import toolhub_sdk
 from core.codes import CODES
-from execution.retry.policies import POLICIES
-from execution.runs import events
+from execution.engine import events
+from execution.features.retry.policies import POLICIES
 from registry.catalogue import catalogue_modules
 from toolhub_sdk.package import tools_of
 

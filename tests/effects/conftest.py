@@ -11,10 +11,10 @@ from django.core.management import call_command
 from django.db.models.functions import Now
 from django.test import Client
 
+from execution.engine.perform import queue_work
+from execution.engine.states import SETTLED
+from execution.features.retry.wait import retries_due
 from execution.models import Run
-from execution.retry.wait import retries_due
-from execution.runs.states import SETTLED
-from execution.runs.worker import queue_work
 from registry.models import Package
 from registry.services import assignment_create
 from security.models import Persona, User

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from execution.preconditions.resources import resource_add, resource_switch
+from execution.features.preconditions.resources import resource_add, resource_switch
 from security.models import Persona, User
 from security.services import grant_create
 from tests.effects.conftest import Ask, Perform

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from execution.approvals.decide import approval_grant
+from execution.features.approvals.decide import approval_grant
 from execution.models import Approval
 from security.models import User
 from tests.effects.conftest import FOLDER, Ask, Perform, work_all

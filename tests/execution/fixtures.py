@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from execution.engine.claim import Lease
+from execution.engine.states import FINAL
 from execution.models import Attempt, Run, Status
-from execution.runs.claim import Lease
-from execution.runs.states import FINAL
 from registry.models import Package, ToolVersion
 from registry.services import assignment_create
 from security.models import Persona, User

@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from audit.models import Event
 from core.clock import uuid7
+from execution.engine.perform import queue_work
+from execution.engine.selectors import first_id_at
 from execution.models import Run, Status
 from execution.runs import bulk_cancel, openapi_bulk
 from execution.runs.bulk_cancel import BATCH, STOPPABLE
-from execution.runs.selectors import first_id_at
-from execution.runs.worker import queue_work
 from security.models import Persona, User
 from security.services import grant_create
 from tests.execution.fixtures import MakeRun

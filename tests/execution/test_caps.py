@@ -11,11 +11,12 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from execution.engine import caps
+from execution.engine.begin import begin_next
+from execution.engine.choice import choice_make
+from execution.engine.perform import queue_work
+from execution.engine.store import hotpath
 from execution.models import Run, Status
-from execution.runs import caps, hotpath
-from execution.runs.begin import begin_next
-from execution.runs.choice import choice_make
-from execution.runs.worker import queue_work
 from registry.models import Package, ToolVersion
 from registry.services import assignment_create
 from security.models import Persona, User

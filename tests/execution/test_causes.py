@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from execution.engine.outcomes import Outcome
 from execution.models import Status
 from execution.runners.causes import cause_text, failed_error, hosts_refused
-from execution.runs.outcomes import Outcome
 from security.redaction import Redactor
 from security.sandbox.gate import NOT_IN_CONTRACT, Reached
 

@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from execution.engine.perform import queue_work
+from execution.engine.store import hotpath
 from execution.models import Run, Status
-from execution.runs import hotpath
-from execution.runs.worker import queue_work
 from registry.models import Package
 from security import conditions
 from security.models import Grant, Persona, User

@@ -12,9 +12,9 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
+from execution.engine.claim import Lease, claim_next, claim_this, lease_start
+from execution.engine.perform import queue_work, run_perform
 from execution.models import Attempt, Run, RunEvent, Status
-from execution.runs.claim import Lease, claim_next, claim_this, lease_start
-from execution.runs.worker import queue_work, run_perform
 from registry.models import Assignment, Package, ToolVersion, VersionState
 from registry.services import assignment_delete
 from security.models import Grant, Persona, Token, User

@@ -12,13 +12,13 @@ from django.test import Client
 
 from audit.models import Event
 from core.errors import InvalidRequest, ToolHubError
+from execution.engine.claim import Lease
+from execution.engine.invariants import invariants_check
+from execution.engine.perform import queue_work
+from execution.engine.reaper import runs_reap
 from execution.models import Run, Status
-from execution.runs.claim import Lease
-from execution.runs.invariants import invariants_check
-from execution.runs.reaper import runs_reap
 from execution.runs.resolve import run_resolve
 from execution.runs.verdicts import Verdict
-from execution.runs.worker import queue_work
 from registry.models import Package
 from security.models import Persona, User
 from security.policy.limits import limit_create

@@ -7,8 +7,8 @@ from django.test import Client
 
 from audit.models import Event
 from core.errors import Conflict, Denied, InvalidRequest, ToolHubError
+from execution.engine.perform import queue_work
 from execution.models import Run
-from execution.runs.worker import queue_work
 from registry.config.services import config_change
 from registry.models import Package
 from registry.releases.uninstall import package_uninstall

@@ -13,7 +13,7 @@ from audit.models import Denial
 from core.duties import rows
 from core.duties.models import DutyRecord, FailedRow
 from core.outbox.models import Delivery, State
-from execution.artefacts.models import Content
+from execution.features.artefacts.models import Content
 from execution.memory.models import Scope, Space
 from execution.models import Approval, DynamicSchema, IdempotencyKey, Recovery, Schedule, Status
 from execution.rollups.models import Rollup

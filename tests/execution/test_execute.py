@@ -12,8 +12,8 @@ import rfc8785
 from django.test import Client
 
 from audit.models import Event
+from execution.engine.brief import attempts_of, events_of
 from execution.models import Attempt, Run, RunEvent
-from execution.runs.brief import attempts_of, events_of
 from registry.models import Package
 
 pytestmark = pytest.mark.django_db

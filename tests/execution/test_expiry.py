@@ -13,11 +13,11 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.models import Event
+from execution.engine import expiry
+from execution.engine.events import PROGRESS
+from execution.engine.expiry import payloads_expire
+from execution.engine.selectors import first_id_at
 from execution.models import Run, RunEvent, Status
-from execution.runs import expiry
-from execution.runs.events import PROGRESS
-from execution.runs.expiry import payloads_expire
-from execution.runs.selectors import first_id_at
 from execution.steward import duties, duty_perform
 
 pytestmark = pytest.mark.django_db

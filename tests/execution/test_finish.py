@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from audit.models import Event
+from execution.engine.claim import Lease
+from execution.engine.finish import run_finish
+from execution.engine.outcomes import Outcome, failure, success
+from execution.engine.perform import queue_work
+from execution.engine.reaper import runs_reap
 from execution.models import Attempt, Run, RunEvent, Status
-from execution.runs.claim import Lease
-from execution.runs.finish import run_finish
-from execution.runs.outcomes import Outcome, failure, success
-from execution.runs.reaper import runs_reap
-from execution.runs.worker import queue_work
 
 pytestmark = pytest.mark.django_db
 Leased = Callable[..., Lease]

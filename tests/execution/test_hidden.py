@@ -16,9 +16,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from execution.engine.perform import queue_work
 from execution.memory.models import Item
 from execution.models import Run
-from execution.runs.worker import queue_work
 from registry.config.services import config_change
 from registry.models import Package, Release
 from registry.services import assignment_create

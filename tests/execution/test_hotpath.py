@@ -23,8 +23,9 @@ from django.utils import timezone
 from psycopg import errors
 
 from core.clock import uuid7
-from execution.runs import accept, hotpath, rights
-from execution.runs.statements import KEPT, row_read, statement_execute
+from execution.engine import accept
+from execution.engine.store import hotpath, rights
+from execution.engine.store.statements import KEPT, row_read, statement_execute
 from registry.models import Package, ToolVersion
 from security.models import Persona
 

@@ -12,16 +12,17 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
+from execution.engine import begin, finish
+from execution.engine.begin import begin_next
+from execution.engine.choice import choice_make
+from execution.engine.entries import outcome_entry
+from execution.engine.events import event_add, events_digest
+from execution.engine.finish import run_finish
+from execution.engine.outcomes import success
+from execution.engine.perform import queue_work, run_carry_out
+from execution.engine.store import hotpath, hotwork, rights
+from execution.engine.store import statements as hotstatements
 from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
-from execution.runs import begin, finish, hotpath, hotwork, rights
-from execution.runs import statements as hotstatements
-from execution.runs.begin import begin_next
-from execution.runs.choice import choice_make
-from execution.runs.entries import outcome_entry
-from execution.runs.events import event_add, events_digest
-from execution.runs.finish import run_finish
-from execution.runs.outcomes import success
-from execution.runs.worker import queue_work, run_carry_out
 from registry.models import Package
 from security.patterns import patterns_now
 from security.services import grant_create, token_create, token_revoke

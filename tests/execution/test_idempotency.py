@@ -14,8 +14,8 @@ from django.db.models import F
 from django.test import Client
 
 from audit.models import Event
+from execution.engine.keys import keys_expire
 from execution.models import IdempotencyKey, Run
-from execution.runs.keys import keys_expire
 from registry.models import Package
 from registry.services import assignment_create
 from security.models import Persona, User

@@ -7,15 +7,15 @@ import pytest
 from django.contrib.auth.models import Group
 from django.utils import timezone
 
+from execution.engine.calls.requests import CallRequest
+from execution.engine.perform import queue_work
+from execution.entry.schedules.fire import schedules_fire
+from execution.entry.schedules.services import schedule_create
+from execution.entry.tries.services import run_try
 from execution.models import Run, Schedule, Status
 from execution.runs.again import run_retry_by
-from execution.runs.requests import CallRequest
 from execution.runs.resolve import run_resolve
 from execution.runs.verdicts import Verdict
-from execution.runs.worker import queue_work
-from execution.schedules.fire import schedules_fire
-from execution.schedules.services import schedule_create
-from execution.tries.services import run_try
 from registry.models import Package, Tool
 from security.models import Persona, User
 from security.sharing.services import right_give, right_take

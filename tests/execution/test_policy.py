@@ -8,11 +8,11 @@ import pytest
 from django.utils import timezone
 
 from audit.models import Event
+from execution.engine.perform import queue_work
+from execution.engine.store import hotpath
 from execution.models import Run, Status
 from execution.runners.bounds import minimum_level
 from execution.runners.call import call_of
-from execution.runs import hotpath
-from execution.runs.worker import queue_work
 from registry.models import Package, ToolVersion
 from security.models import Persona, User
 from security.policy.models import Restriction

@@ -7,11 +7,11 @@ import pytest
 from django.test import Client
 
 from core.errors import InvalidRequest
+from execution.engine.submit import Manner
+from execution.engine.waiters import WAITERS
+from execution.engine.waiting import run_await
 from execution.models import Run, Status
 from execution.runs.preferences import manner_read, wait_read
-from execution.runs.services import Manner
-from execution.runs.waiters import WAITERS
-from execution.runs.waiting import run_await
 from registry.models import Package
 from security.models import Persona
 from tests.execution.fixtures import MakeRun

@@ -7,10 +7,11 @@ import pytest
 from django.db import connection
 
 from audit.models import Event
+from execution.engine import submit as services
+from execution.engine.store import hotpath, statements
+from execution.engine.store.statements import _rows
 from execution.models import Run
 from execution.runners import call_run
-from execution.runs import hotpath, services, statements
-from execution.runs.statements import _rows
 from registry.models import Package
 from security.models import Token
 from tests.execution.fixtures import Declare

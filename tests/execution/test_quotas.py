@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from audit.models import Event
 from core.json.canonical import canonical
+from execution.engine import submit as services
+from execution.engine.perform import queue_work
+from execution.engine.store import hotpath
 from execution.models import Run, Status
-from execution.runs import hotpath, services
-from execution.runs.worker import queue_work
 from registry.models import Package, Tool
 from security.models import Persona, User
 from security.patterns import patterns_now

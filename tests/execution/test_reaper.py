@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from core.clock import lease_boot
 from core.duties import rows
+from execution.engine.claim import Lease, claim_next
+from execution.engine.reaper import inline_release, runs_reap
+from execution.features.retry.wait import retries_due
 from execution.models import Attempt, Run, RunEvent, Status
-from execution.retry.wait import retries_due
-from execution.runs.claim import Lease, claim_next
-from execution.runs.reaper import inline_release, runs_reap
 from registry.models import ToolVersion
 from tests.execution.fixtures import MakeRun
 

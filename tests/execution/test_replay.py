@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from core.actors import SYSTEM
+from execution.engine.perform import queue_work
 from execution.models import Run, Status
 from execution.runs.difference import differences
-from execution.runs.worker import queue_work
 from registry.models import Package, Release, ToolVersion
 from registry.releases.publish import release_publish
 from toolhub_sdk.package import CONTRACT

@@ -11,15 +11,15 @@ from django.contrib.auth.models import Permission
 
 from audit.models import Event
 from core.errors import Denied, InvalidRequest, ToolHubError
+from execution.engine.claim import Lease
+from execution.engine.finish import run_finish
+from execution.engine.outcomes import success
+from execution.engine.perform import queue_work
+from execution.engine.reaper import runs_reap
+from execution.engine.results import envelope
 from execution.models import Run, Status
-from execution.runs.claim import Lease
-from execution.runs.finish import run_finish
-from execution.runs.outcomes import success
-from execution.runs.reaper import runs_reap
 from execution.runs.resolve import run_resolve
-from execution.runs.results import envelope
 from execution.runs.verdicts import Verdict
-from execution.runs.worker import queue_work
 from registry.models import Package
 from registry.services import assignment_delete
 from security.models import User

@@ -12,9 +12,9 @@ import pytest
 from django.db import connection, connections, transaction
 from django.utils import timezone
 
-from execution.runs import hotpath, rights
-from execution.runs.epoch import TABLES
-from execution.runs.statements import row_read
+from execution.engine.store import hotpath, rights
+from execution.engine.store.epoch import TABLES
+from execution.engine.store.statements import row_read
 from registry.models import Package
 from security.models import Grant, Persona, User
 from security.policy.models import Restriction

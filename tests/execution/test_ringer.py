@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from execution.runs import bells
-from execution.runs.bells import Ringer
+from execution.engine import bells
+from execution.engine.bells import Ringer
 
 
 class Rung:

@@ -14,9 +14,9 @@ from django.db import connections
 from django.test import Client
 
 from audit.models import Event
+from execution.engine.perform import queue_work
+from execution.engine.reaper import runs_reap
 from execution.models import Run, Status
-from execution.runs.reaper import runs_reap
-from execution.runs.worker import queue_work
 from registry.models import Package
 from registry.services import assignment_create
 from security.models import Persona, User

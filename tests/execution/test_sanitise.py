@@ -8,8 +8,8 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
+from execution.engine.calls.sanitise import clean_text
 from execution.models import Run
-from execution.runs.sanitise import clean_text
 from registry.models import Package, Tool
 from registry.releases.overlay import tool_overlay_edit
 from security.models import Persona, User

@@ -9,9 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from core.shares import share_of
+from execution.engine import room
+from execution.engine.room import Room
+from execution.engine.store import hotpath
 from execution.models import Run, Status
-from execution.runs import hotpath, room
-from execution.runs.room import Room
 from registry.models import Package, Tool
 from registry.services import assignment_create
 from security.models import Persona, User

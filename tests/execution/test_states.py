@@ -7,8 +7,8 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
+from execution.engine.states import FINAL, TABLE, Move, transition
 from execution.models import Run, Status
-from execution.runs.states import FINAL, TABLE, Move, transition
 from tests.execution.fixtures import MakeRun
 
 pytestmark = pytest.mark.django_db

@@ -10,9 +10,9 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import OperationalError, connection, connections
 
+from execution.engine import bells
+from execution.engine.bells import AGAIN_S, Bells
 from execution.models import Run, Status
-from execution.runs import bells
-from execution.runs.bells import AGAIN_S, Bells
 from execution.steward import Duty, duties, duty_perform, steward_run
 from tests.execution.fixtures import MakeRun
 
@@ -99,7 +99,7 @@ def test_a_bell_that_could_not_be_sent_does_not_count(
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:1/0", "amqp://guest:guest@127.0.0.1:1//"])
 def test_a_broker_that_is_away_is_no_error_and_costs_little(url: str) -> None:
     """Nobody listens on port 1. In a process of its own, because the broker is chosen at the start."""
-    code = "import django; django.setup(); from execution.runs.bells import ring; print(ring('default'))"
+    code = "import django; django.setup(); from execution.engine.bells import ring; print(ring('default'))"
     begun = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", code],

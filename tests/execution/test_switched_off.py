@@ -10,11 +10,11 @@ from django.db import connection
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from execution.engine.events import event_add
+from execution.engine.invariants import invariants_check
+from execution.engine.perform import queue_work
 from execution.models import Run, RunEvent
 from execution.runners import call_run
-from execution.runs.events import event_add
-from execution.runs.invariants import invariants_check
-from execution.runs.worker import queue_work
 from registry.models import Package
 from security.authentication import IsActive
 from security.models import Grant, Persona, Token, User
@@ -132,7 +132,7 @@ def test_who_waits_for_news_of_a_run_hears_none_after_its_end(
     at: str,
 ) -> None:
     """Long polls are answered as the next request would be; a stream ends before it tells the event."""
-    monkeypatch.setattr("execution.runs.waiters.LOOK_S", 0.2)
+    monkeypatch.setattr("execution.engine.waiters.LOOK_S", 0.2)
     run = make_run(tool="fx_echo")
     event_add(run.pk, "CANCEL_ASKED", {"by": "known words"})
     stream = iter(ask("GET", f"runs/{run.pk}/events", HTTP_ACCEPT="text/event-stream").streaming_content)
@@ -173,7 +173,7 @@ def test_an_attempt_that_works_has_its_outcome_and_what_waits_behind_it_does_not
         worked.append(asked.arguments["value"])
         return call_run(asked)
 
-    monkeypatch.setattr("execution.runs.worker.call_run", late)
+    monkeypatch.setattr("execution.engine.perform.call_run", late)
     assert queue_work("default") == 2
     first, second = Run.objects.order_by("id")
     assert first.status == "completed"

@@ -11,9 +11,9 @@ import pytest
 import rfc8785
 
 from audit.models import Event
+from execution.engine.brief import attempts_of, events_of
+from execution.engine.perform import queue_work
 from execution.models import Run, Status
-from execution.runs.brief import attempts_of, events_of
-from execution.runs.worker import queue_work
 from registry.models import Package
 from tests.execution.mcp.conftest import Ask, ask
 from tests.execution.operations.conftest import Operate, operate

@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 import orjson
 import pytest
 
+from execution.engine.calls.requests import CallRequest
+from execution.engine.submit import Manner, run_submit
 from execution.models import Run
-from execution.runs.requests import CallRequest
-from execution.runs.services import Manner, run_submit
 from registry.catalogue import catalogue_sync
 from registry.models import Package, ToolVersion
 from registry.services import assignment_create

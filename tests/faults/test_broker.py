@@ -6,8 +6,8 @@ import amqp
 import pytest
 
 from chaos.services import BROKERS
+from execution.engine.invariants import invariants_check
 from execution.models import Run, Status
-from execution.runs.invariants import invariants_check
 from tests.faults.conftest import missing, submitted
 from tests.processes import Processes, wait_for
 from tests.workers.conftest import queues_purge

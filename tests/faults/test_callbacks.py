@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from core.outbox.models import Delivery, State
-from execution.runs.requests import CallRequest
-from execution.runs.services import Manner, run_submit
+from execution.engine.calls.requests import CallRequest
+from execution.engine.submit import Manner, run_submit
 from security.models import Persona, User
 from security.signing import signing_secret_create
 from security.tokens import principal_find

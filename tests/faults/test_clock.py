@@ -7,8 +7,8 @@ import pytest
 from chaos.clock import clock as clock_env
 from chaos.clock import clock_library
 from chaos.verdict import executions_of
+from execution.engine.invariants import invariants_check
 from execution.models import Attempt, Run, Status
-from execution.runs.invariants import invariants_check
 from tests.faults.conftest import Execute, missing, submitted
 from tests.processes import Processes, wait_for
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from core.outbox.models import Delivery
+from execution.engine.invariants import invariants_check
 from execution.memory.models import Item, SessionEvent, Webhook
 from execution.models import Run, Status
-from execution.runs.invariants import invariants_check
 from registry.models import ToolVersion
 from security.models import Persona
 from tests.faults.conftest import Deaths, Execute, declare, submitted

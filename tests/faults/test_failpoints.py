@@ -10,8 +10,8 @@ import pytest
 
 from chaos.processes import ROOT, answers
 from chaos.verdict import executions_of
+from execution.engine.invariants import invariants_check
 from execution.models import Approval, Run, Status
-from execution.runs.invariants import invariants_check
 from registry.models import ToolVersion
 from security.decisions import APPROVED
 from security.models import Persona, Token, User

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from audit.models import Event
 from core.duties.models import WriteProbe
+from execution.engine.claim import Lease
 from execution.models import Run
-from execution.runs.claim import Lease
 from monitoring import health
 from monitoring.writable import writable_forget
 

@@ -11,6 +11,8 @@ from django.contrib.auth.models import Group, Permission
 from django.utils import timezone
 
 from core.clock import uuid7
+from execution.engine.selectors import STATUS_GROUPS, first_id_at, runs_seen
+from execution.engine.states import transition
 from execution.models import Run, Status
 from execution.rollups import roll
 from execution.rollups.count import Figures, Piece
@@ -18,8 +20,6 @@ from execution.rollups.models import HALF_HOUR, Rollup, RollupPart
 from execution.rollups.read import figures_read
 from execution.rollups.roll import half_hour, rollup_write, rollups_keep
 from execution.rollups.times import percentile
-from execution.runs.selectors import STATUS_GROUPS, first_id_at, runs_seen
-from execution.runs.states import transition
 from registry.models import Package, Tool
 from security.models import Persona, User
 from security.services import persona_create

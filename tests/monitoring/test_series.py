@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from core.clock import uuid7
+from execution.engine.selectors import first_id_at
 from execution.models import Run, Status
-from execution.runs.selectors import first_id_at
 from monitoring.series import series
 from security.models import User
 

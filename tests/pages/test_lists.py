@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 
 from audit.models import Event
+from execution.engine.calls.requests import CallRequest
+from execution.entry.tries.services import run_try
 from execution.models import Run, Status
-from execution.runs.requests import CallRequest
-from execution.tries.services import run_try
 from security.models import Persona, User
 from tests.pages.conftest import Eyes
 

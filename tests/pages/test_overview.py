@@ -7,9 +7,9 @@ from typing import Any
 from django.test import Client
 from django.utils import timezone
 
+from execution.engine.states import transition
+from execution.entry.schedules.services import schedule_create
 from execution.models import Run, Schedule, Status
-from execution.runs.states import transition
-from execution.schedules.services import schedule_create
 from monitoring.attention import MOST, WATCHES, Notice
 from registry.installations.models import Installation
 from security.models import Persona, Token, User

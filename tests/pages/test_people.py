@@ -15,8 +15,8 @@ from django.utils import timezone
 from audit.models import Event
 from core.errors import Conflict, Denied, InvalidRequest
 from core.outbox.models import Delivery
+from execution.entry.schedules.services import schedule_create
 from execution.models import Schedule
-from execution.schedules.services import schedule_create
 from security.accounts.belongings import belongings_of
 from security.accounts.invitations import invitation_mail, invitation_show
 from security.accounts.services import (

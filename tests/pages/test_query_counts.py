@@ -10,10 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
+from execution.engine.calls.requests import CallRequest
+from execution.entry.schedules.services import schedule_create
+from execution.entry.tries.services import run_try
 from execution.models import Run
-from execution.runs.requests import CallRequest
-from execution.schedules.services import schedule_create
-from execution.tries.services import run_try
 from registry.collections.services import collection_create
 from registry.installations.models import Installation
 from registry.models import Package, Tool

@@ -9,9 +9,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from audit.models import Event
+from execution.engine.perform import queue_work
+from execution.engine.states import transition
 from execution.models import Run, Status
-from execution.runs.states import transition
-from execution.runs.worker import queue_work
 from security.models import Persona, User
 
 Call = Callable[..., Any]

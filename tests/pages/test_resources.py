@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from audit.models import Event
-from execution.preconditions.models import Resource
-from execution.preconditions.resources import resource_add
+from execution.features.preconditions.models import Resource
+from execution.features.preconditions.resources import resource_add
 from security.models import User
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from audit.models import Event
+from execution.engine.states import transition
 from execution.models import Run, Status
-from execution.runs.states import transition
 from security.models import Persona
 
 Call = Callable[..., Any]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from execution.entry.schedules.fire import schedules_fire
+from execution.entry.schedules.services import schedule_create
 from execution.models import Run, Schedule
-from execution.schedules.fire import schedules_fire
-from execution.schedules.services import schedule_create
 from security.models import Persona, User
 
 GOOD = {

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from audit.models import Event
+from execution.engine.perform import queue_work
 from execution.models import Run, Status
-from execution.runs.worker import queue_work
 from registry.models import ToolVersion
 from security.models import Grant, Persona, User
 from tests.contract.conftest import fx_contract, nothing_waits
@@ -36,7 +36,7 @@ def ready(persona: Persona, assign: Callable[[str], None]) -> Persona:
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """No worker runs here, so the page would wait in vain."""
-    monkeypatch.setattr("execution.tries.views.WAIT_S", 0.0)
+    monkeypatch.setattr("execution.entry.tries.views.WAIT_S", 0.0)
 
 
 def test_a_try_is_a_run_of_the_persona_for_which_the_person_answers(

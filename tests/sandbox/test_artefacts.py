@@ -11,12 +11,12 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.models import Event
-from execution.artefacts import services
-from execution.artefacts.models import Artefact, Content
-from execution.artefacts.services import artefacts_keep, artefacts_remove, contents_expire
+from execution.engine.expiry import payloads_expire
+from execution.engine.selectors import first_id_at
+from execution.features.artefacts import services
+from execution.features.artefacts.models import Artefact, Content
+from execution.features.artefacts.services import artefacts_keep, artefacts_remove, contents_expire
 from execution.models import Run, Status
-from execution.runs.expiry import payloads_expire
-from execution.runs.selectors import first_id_at
 from registry.services import assignment_create
 from security.models import Persona, User
 from security.sandbox.levels import Level

@@ -12,12 +12,12 @@ import pytest
 from django.conf import settings as django_settings
 
 from core.actors import SYSTEM
+from execution.engine.outcomes import Outcome
 from execution.memory.places import Place
 from execution.memory.services import session_end
 from execution.models import Status
 from execution.runners import call_run
 from execution.runners.call import Call
-from execution.runs.outcomes import Outcome
 from registry.models import ToolVersion
 from security.sandbox import probes, remedies
 from security.sandbox.doctor import diagnose

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from execution.engine.outcomes import Outcome
 from execution.models import Status
 from execution.runners import call_run
 from execution.runners.call import Call
-from execution.runs.outcomes import Outcome
 from registry.models import ToolVersion
 from tests.sandbox.packages import command_manifest, publish
 

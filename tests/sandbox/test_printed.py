@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from execution.engine.outcomes import Outcome
 from execution.models import Status
 from execution.runners import call_run, printed
 from execution.runners.call import Call
 from execution.runners.printed import BEGIN_MOST, END_MOST, Printed
 from execution.runners.sandboxed import held_outcome
-from execution.runs.outcomes import Outcome
 from registry.config.services import config_change
 from registry.models import ToolVersion
 from security.models import User

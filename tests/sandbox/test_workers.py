@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.models import Event
+from execution.engine.expiry import payloads_expire
 from execution.models import Attempt, Run, Status
-from execution.runs.expiry import payloads_expire
 from registry.services import assignment_create
 from security.models import Persona, User
 from tests.processes import wait_for

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from core.clock import uuid7
 from core.outbox.models import Delivery, State
-from execution.callbacks.state import RUN_OUTCOME
+from execution.features.callbacks.state import RUN_OUTCOME
 from execution.steward import duties
 from security.accounts.invitations import invitation_mail, invitation_news
 from security.accounts.notices import notice_owe

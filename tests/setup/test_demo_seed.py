@@ -10,8 +10,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from audit.models import Event
+from execution.engine.submit import run_submit
 from execution.models import Run
-from execution.runs.services import run_submit
 from registry.models import Assignment
 from security.models import Grant, Persona, Token
 from toolhub.management.commands import demo_seed

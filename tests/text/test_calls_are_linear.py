@@ -104,7 +104,7 @@ def test_the_schemas_sizes_come_before_sanitising(
     tool_overlay_edit(by=admin, tool=Tool.objects.get(name="fx_kinds"), overlay={"sanitise": True})
     # Only once sanitised the text fits the pattern: the other keywords hold for the sanitised form.
     assert call("fx_kinds", {"text": "e\u0301\u202e"}).json()["data"][5] == "é"
-    monkeypatch.setattr("execution.runs.sanitise.clean_text", None)
+    monkeypatch.setattr("execution.engine.calls.sanitise.clean_text", None)
     answer = call("fx_kinds", {"text": "e\u0301" * 6})
     assert answer.json()["error"]["code"] == "INVALID_ARGUMENTS"
     assert answer.json()["errors"][0]["pointer"] == "/arguments/text"

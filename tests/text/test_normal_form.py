@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidRequest
-from execution.runs.sanitise import clean_text
+from execution.engine.calls.sanitise import clean_text
 from registry.archives.contents import path_check
 from tests.text.test_patterns_are_linear import SOURCES
 from toolhub_sdk.normal_form import _CUT, MARKS_MAX, Form, _run_pattern, normalised, url_split

@@ -17,8 +17,8 @@ from core.log_format import LineFormatter
 from core.middleware import VisibleTextMiddleware
 from core.outbox.kinds import Mail
 from core.outbox.send import _mail
-from execution.artefacts.download import artefact_response
-from execution.artefacts.models import Artefact, Content
+from execution.features.artefacts.download import artefact_response
+from execution.features.artefacts.models import Artefact, Content
 from tests.web.world import World, routes
 from toolhub_sdk.visible_text import page_seen, text_seen
 

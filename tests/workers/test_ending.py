@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from execution.engine.invariants import invariants_check
 from execution.models import Run, Status
-from execution.runs.invariants import invariants_check
 from registry.models import Package
 from tests.processes import Processes, wait_for
 from tests.workers.conftest import Began

@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from audit.models import Event
+from execution.engine import waiters
+from execution.engine.bells import ring
 from execution.models import Attempt, Run, Status
-from execution.runs import waiters
-from execution.runs.bells import ring
 from registry.models import Package
 from tests.processes import Processes, wait_for
 from tests.workers.conftest import Began, queues_purge

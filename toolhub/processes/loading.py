@@ -17,7 +17,12 @@ WORKER = (
     *("celery.app.trace", "celery.backends.base", "celery.concurrency.prefork", "celery.events.receiver"),
     # By means of these a worker's process asks to end with it.
     *("billiard.dummy", "cffi.cparser"),
-    *("core.spool", "execution.runs.tasks", "registry.installations.tasks", "registry.installations.worker"),
+    *(
+        "core.spool",
+        "execution.engine.tasks",
+        "registry.installations.tasks",
+        "registry.installations.worker",
+    ),
 )
 STEWARD = ("core.outbox.sender", "execution.steward")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from execution.runs.bells import ring
+from execution.engine.bells import ring
 
 
 class Command(BaseCommand):

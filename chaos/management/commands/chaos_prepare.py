@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.core.management.base import BaseCommand
 
-from execution.schedules.services import schedule_create
+from execution.entry.schedules.services import schedule_create
 from registry.catalogue import catalogue_sync
 from registry.models import Package
 from registry.services import assignment_create

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils import timezone
 
-from execution.runs.expiry import payloads_expire
+from execution.engine.expiry import payloads_expire
 
 
 class Command(BaseCommand):

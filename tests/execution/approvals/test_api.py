@@ -45,7 +45,7 @@ def test_the_list_has_the_exact_calls_the_oldest_first(
     assert body["approvals"][0]["arguments"] == {"value": {"n": 1}}
     assert (body["approvals"][0]["persona"], body["approvals"][0]["responsible"]) == ("researcher", "admin")
     assert body["next"] is None
-    monkeypatch.setattr("execution.approvals.api.PAGE", 1)
+    monkeypatch.setattr("execution.features.approvals.api.PAGE", 1)
     cursor = bot("get", "").json()["next"]
     assert [one["id"] for one in bot("get", f"?after={cursor}").json()["approvals"]] == [str(second.pk)]
     assert bot("get", "?after=x").status_code == 422

@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 
 from core.errors import ToolHubError
-from execution.approvals.decide import approval_delegate, approval_grant
-from execution.approvals.notify import approvers
-from execution.approvals.selectors import approvals_decidable
+from execution.features.approvals.decide import approval_delegate, approval_grant
+from execution.features.approvals.notify import approvers
+from execution.features.approvals.selectors import approvals_decidable
 from execution.models import Approval
 from monitoring.attention import notices
 from registry.installations.models import Installation

@@ -8,7 +8,7 @@ import pytest
 
 from core.outbox.models import Delivery
 from core.outbox.signing import secret_key, secret_text, signed_headers
-from execution.approvals.decide import approval_delegate, approval_deny
+from execution.features.approvals.decide import approval_delegate, approval_deny
 from execution.models import Approval
 from security.models import User
 from tests.mail import Post, deliver, post

@@ -13,12 +13,12 @@ from django.utils import timezone
 
 from audit.models import Event
 from core.errors import ToolHubError
-from execution.approvals.decide import approval_deny, approval_grant
-from execution.approvals.expiry import approvals_expire
+from execution.engine.invariants import invariants_check
+from execution.engine.perform import queue_work
+from execution.engine.submit import run_cancel
+from execution.features.approvals.decide import approval_deny, approval_grant
+from execution.features.approvals.expiry import approvals_expire
 from execution.models import Approval, Run
-from execution.runs.invariants import invariants_check
-from execution.runs.services import run_cancel
-from execution.runs.worker import queue_work
 from security.models import User
 from security.permissions import actor_of
 from tests.execution.approvals.conftest import now_of

@@ -18,8 +18,8 @@ from core.outbox.models import Delivery
 from core.outbox.send import _sent, delivery_try
 from core.outbox.services import delivery_claim
 from core.outbox.tries import TRIES_MAX, WAITS_S
+from execution.engine.expiry import payloads_expire
 from execution.models import Run
-from execution.runs.expiry import payloads_expire
 from security.models import Persona, Token, User
 from security.signing import signing_secret_create
 from tests.execution.callbacks.conftest import deliver, make_due

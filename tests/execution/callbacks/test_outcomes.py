@@ -12,13 +12,13 @@ from core.actors import SYSTEM
 from core.outbox.models import Delivery
 from core.outbox.sender import Senders
 from core.outbox.services import delivery_add
+from execution.engine.claim import Lease, claim_next
+from execution.engine.perform import run_perform
+from execution.engine.reaper import runs_reap
+from execution.engine.submit import run_cancel
 from execution.models import Run, Status
-from execution.runs.claim import Lease, claim_next
-from execution.runs.reaper import runs_reap
 from execution.runs.resolve import run_resolve
-from execution.runs.services import run_cancel
 from execution.runs.verdicts import Verdict
-from execution.runs.worker import run_perform
 from security.models import User
 from tests.execution.fixtures import MakeRun
 from tests.receiver import Receiver, status

@@ -11,9 +11,9 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from execution.decisions.simulate import call_simulate
-from execution.runs import hotpath
-from execution.runs.requests import CallRequest
+from execution.engine.calls.requests import CallRequest
+from execution.engine.store import hotpath
+from execution.entry.decisions.simulate import call_simulate
 from registry.models import Assignment, Package, ToolVersion
 from security.models import Grant, Persona, User
 from security.policy.models import Flag, FlaggedTool, Limit, Restriction, Standing, Tier, Usage

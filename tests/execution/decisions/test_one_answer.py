@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from execution.decisions.simulate import call_simulate, capabilities_simulate
-from execution.runs.requests import CallRequest
+from execution.engine.calls.requests import CallRequest
+from execution.entry.decisions.simulate import call_simulate, capabilities_simulate
 from registry.models import ToolVersion
 from security.models import Grant, Persona, User
 from security.policy.tiers import tier_change, tier_create, tier_set

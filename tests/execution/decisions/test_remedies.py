@@ -9,7 +9,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from execution.approvals.decide import approval_grant
+from execution.features.approvals.decide import approval_grant
 from execution.models import Approval
 from registry.models import Release, Tool, ToolVersion
 from registry.releases.lifecycle import release_quarantine, release_restore

@@ -10,9 +10,9 @@ import pytest
 from django.db import connections
 from django.db.models.functions import Now
 
-from execution.effects import apply
+from execution.engine.perform import queue_work
+from execution.features.effects import apply
 from execution.models import Run, Status
-from execution.runs.worker import queue_work
 from security.models import Persona, User
 from security.policy.limits import limit_create
 from security.policy.models import Usage

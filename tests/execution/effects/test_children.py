@@ -10,13 +10,13 @@ from django.test import Client
 
 from audit.models import Event
 from core.errors import Overloaded
-from execution.effects import apply, kinds
-from execution.effects.steps import Plan
+from execution.engine import perform as worker
+from execution.engine.invariants import invariants_check
+from execution.engine.perform import queue_work
+from execution.engine.submit import run_cancel
+from execution.features.effects import apply, kinds
+from execution.features.effects.steps import Plan
 from execution.models import Run, Status
-from execution.runs import worker
-from execution.runs.invariants import invariants_check
-from execution.runs.services import run_cancel
-from execution.runs.worker import queue_work
 from registry.models import Package
 from registry.services import assignment_delete
 from security.models import Persona, Token, User

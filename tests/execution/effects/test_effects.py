@@ -10,13 +10,13 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.models import Event
+from execution.engine import finish
+from execution.engine.claim import Lease
+from execution.engine.expiry import payloads_expire
+from execution.engine.reaper import runs_reap
+from execution.engine.submit import run_cancel
 from execution.memory.models import Item
 from execution.models import Run, Status
-from execution.runs import finish
-from execution.runs.claim import Lease
-from execution.runs.expiry import payloads_expire
-from execution.runs.reaper import runs_reap
-from execution.runs.services import run_cancel
 from security.models import User
 from security.permissions import actor_of
 from tests.execution.effects.conftest import Perform, memory, notice, notices, remembered, state, told

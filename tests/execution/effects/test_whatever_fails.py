@@ -7,12 +7,12 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from execution.effects.apply import effects_write
+from execution.engine.finish import outcome_write
+from execution.engine.outcomes import success
+from execution.features.effects.apply import effects_write
 from execution.memory.places import Place
 from execution.memory.store import spaces_lock, value_put
 from execution.models import Run, Status
-from execution.runs.finish import outcome_write
-from execution.runs.outcomes import success
 from tests.execution.effects.conftest import memory, notice, remembered, state
 from tests.execution.fixtures import Declare, MakeRun
 

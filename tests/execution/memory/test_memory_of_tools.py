@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from django.db.models.functions import Now
 
+from execution.engine.begin import begin_next
+from execution.engine.finish import run_finish
+from execution.engine.outcomes import success
+from execution.engine.perform import queue_work, run_carry_out
+from execution.engine.store import hotpath
 from execution.memory.changes import UnfitChange, changes_read
 from execution.memory.models import Item, Space
 from execution.memory.places import Place
 from execution.memory.store import ABSENT, memory_read
 from execution.models import Run, RunEvent, Status
-from execution.runs import hotpath
-from execution.runs.begin import begin_next
-from execution.runs.finish import run_finish
-from execution.runs.outcomes import success
-from execution.runs.worker import queue_work, run_carry_out
 from registry.models import Package
 from security.models import Persona
 
@@ -110,7 +110,7 @@ def test_a_tool_without_memory_goes_the_short_way(call: Call, fx: Package, monke
     assert begun
     assert begun.lease
     if hotpath.is_served():
-        monkeypatch.setattr("execution.runs.finish._finish_leased", None)
+        monkeypatch.setattr("execution.engine.finish._finish_leased", None)
     at = begun.lease.run.created_at
     assert run_finish(begun.lease, success(1, started_at=at, ended_at=at, duration_ms=1.0))
 

@@ -10,9 +10,9 @@ from django.db import connection
 from django.utils import timezone
 
 from audit.models import Event
+from execution.engine.perform import queue_work
+from execution.entry.operations import chain
 from execution.models import Run
-from execution.operations import chain
-from execution.runs.worker import queue_work
 from security.models import Token
 from tests.execution.operations.conftest import Operate
 
@@ -285,7 +285,7 @@ def test_a_chain_goes_on_when_a_worker_has_finished_a_call(
 ) -> None:
     settings.INLINE = False
     rung = threading.Semaphore(0)
-    monkeypatch.setattr("execution.runs.bells.ring", lambda queue: rung.release())
+    monkeypatch.setattr("execution.engine.bells.ring", lambda queue: rung.release())
 
     def work() -> None:
         for _ in range(2):

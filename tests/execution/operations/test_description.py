@@ -5,8 +5,8 @@ from collections.abc import Callable
 import jsonschema
 import pytest
 
-from execution.operations.forms import FORMS, OPERATIONS
-from execution.operations.openapi import ANSWER, OPERATION
+from execution.entry.operations.forms import FORMS, OPERATIONS
+from execution.entry.operations.openapi import ANSWER, OPERATION
 from tests.execution.operations.conftest import Operate
 
 EXAMPLES = {example.name: example.value for example in OPERATION["examples"]}

@@ -2,11 +2,11 @@
 
 import pytest
 
+from execution.engine.calls.requests import CallRequest
+from execution.entry.operations.flow import resources_total
+from execution.entry.operations.requests import ToolCall
+from execution.entry.operations.words import Tried
 from execution.models import Run, Status
-from execution.operations.flow import resources_total
-from execution.operations.requests import ToolCall
-from execution.operations.words import Tried
-from execution.runs.requests import CallRequest
 
 # S4's six words for an operation, its four for a result (None: no outcome yet), as the design maps them.
 WORDS = {

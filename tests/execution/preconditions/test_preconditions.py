@@ -12,15 +12,15 @@ from django.db.models.functions import Now
 from django.test import Client
 from django.utils import timezone
 
+from execution.engine.begin import begin_next
+from execution.engine.perform import run_carry_out
+from execution.engine.selectors import first_id_at
+from execution.features.preconditions import runs
+from execution.features.preconditions.models import Resource
+from execution.features.preconditions.resources import resource_add, resource_remove, resource_switch
 from execution.memory.places import Place
 from execution.memory.services import memory_put
 from execution.models import Run, RunEvent, Status
-from execution.preconditions import runs
-from execution.preconditions.models import Resource
-from execution.preconditions.resources import resource_add, resource_remove, resource_switch
-from execution.runs.begin import begin_next
-from execution.runs.selectors import first_id_at
-from execution.runs.worker import run_carry_out
 from registry.models import ToolVersion, VersionState
 from security.models import Grant, Persona, User
 from security.permissions import actor_of

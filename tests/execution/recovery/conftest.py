@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.db.models.functions import Now
 
+from execution.engine.perform import queue_work
+from execution.features.recovery.end import fallbacks_end
+from execution.features.retry.wait import retries_due
 from execution.models import Run, Status
-from execution.recovery.end import fallbacks_end
-from execution.retry.wait import retries_due
-from execution.runs.worker import queue_work
 from tests.execution.fixtures import Declare
 
 Fail = Callable[..., Run]

@@ -8,12 +8,12 @@ from django.test import Client
 
 from audit.models import Event
 from core.errors import InvalidRequest
+from execution.engine.begin import begin_next
+from execution.engine.invariants import invariants_check
+from execution.engine.perform import queue_work, run_carry_out
+from execution.engine.submit import run_cancel
+from execution.features.recovery import end
 from execution.models import Run, Status
-from execution.recovery import end
-from execution.runs.begin import begin_next
-from execution.runs.invariants import invariants_check
-from execution.runs.services import run_cancel
-from execution.runs.worker import queue_work, run_carry_out
 from registry.models import ToolVersion
 from registry.releases.activation import release_activate_tools
 from security.models import User

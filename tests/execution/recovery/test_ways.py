@@ -15,12 +15,12 @@ from audit.models import Event
 from core.outbox.models import Delivery
 from core.outbox.send import delivery_try
 from core.outbox.services import delivery_claim
+from execution.engine.invariants import invariants_check
+from execution.engine.submit import run_cancel
+from execution.features.recovery.end import escalations_send
+from execution.features.recovery.notify import ESCALATION, escalation_notify
 from execution.models import Recovery, Run, Status
-from execution.recovery.end import escalations_send
-from execution.recovery.notify import ESCALATION, escalation_notify
-from execution.runs.invariants import invariants_check
 from execution.runs.resolve import run_resolve
-from execution.runs.services import run_cancel
 from execution.runs.verdicts import Verdict
 from registry.models import Tool
 from security.models import Persona, User

@@ -8,9 +8,9 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from execution.retry.backoff import delay_ms
-from execution.retry.judge import is_retried
-from execution.retry.policies import POLICIES, Policy, policy_read
+from execution.features.retry.backoff import delay_ms
+from execution.features.retry.judge import is_retried
+from execution.features.retry.policies import POLICIES, Policy, policy_read
 
 EXPONENTIAL = {"type": "exponential", "baseDelay": 1000, "maxDelay": 30_000, "multiplier": 2}
 EAGER = {"type": "exponential", "baseDelay": 500, "maxDelay": 60_000, "multiplier": 2}

@@ -11,13 +11,13 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from audit.models import Event
+from execution.engine.begin import begin_next
+from execution.engine.finish import run_finish
+from execution.engine.outcomes import failure
+from execution.engine.perform import queue_work
+from execution.engine.reaper import runs_reap
+from execution.features.retry.wait import retries_due
 from execution.models import Attempt, Run, RunEvent, Status
-from execution.retry.wait import retries_due
-from execution.runs.begin import begin_next
-from execution.runs.finish import run_finish
-from execution.runs.outcomes import failure
-from execution.runs.reaper import runs_reap
-from execution.runs.worker import queue_work
 from tests.execution.fixtures import Declare
 
 pytestmark = pytest.mark.django_db

@@ -12,10 +12,10 @@ from django.db import connection
 
 from audit.models import Event
 from core.errors import Denied, InvalidRequest
+from execution.engine.perform import queue_work
+from execution.entry.schedules.fire import schedules_fire
+from execution.entry.schedules.services import schedule_create, schedule_delete, schedule_switch
 from execution.models import Run, Schedule, Status
-from execution.runs.worker import queue_work
-from execution.schedules.fire import schedules_fire
-from execution.schedules.services import schedule_create, schedule_delete, schedule_switch
 from execution.steward import Duty, duties, duty_perform
 from registry.models import Package, Tool
 from registry.services import assignment_delete
@@ -99,7 +99,7 @@ def test_a_crash_before_the_commit_leaves_neither_run_nor_advance(
 
     schedule = make()
     with monkeypatch.context() as patched:
-        patched.setattr("execution.schedules.fire._fired_entry", crash)
+        patched.setattr("execution.entry.schedules.fire._fired_entry", crash)
         with pytest.raises(Crash):
             schedules_fire(DUE)
     assert Run.objects.count() == 0

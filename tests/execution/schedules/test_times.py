@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from core.errors import InvalidRequest
-from execution.schedules.times import due_after, in_words, time_zone_check
+from execution.entry.schedules.times import due_after, in_words, time_zone_check
 
 
 def utc(text: str) -> datetime:

@@ -13,10 +13,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.errors import ToolHubError
+from execution.engine.calls.requests import CallRequest
+from execution.engine.perform import queue_work
+from execution.engine.submit import Manner, run_submit
 from execution.models import Run
-from execution.runs.requests import CallRequest
-from execution.runs.services import Manner, run_submit
-from execution.runs.worker import queue_work
 from registry.models import Package, Tool
 from registry.selectors import tools_assigned
 from registry.services import assignment_create

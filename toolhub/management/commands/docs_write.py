@@ -11,8 +11,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from core.codes import CODES
+from execution.engine.states import FINAL, TABLE
 from execution.models import Status
-from execution.runs.states import FINAL, TABLE
 from toolhub.env import VARIABLES
 from toolhub.management.guessing_page import HEADS, guessing_page, guessing_rows
 from toolhub.management.manifest_page import manifest_page

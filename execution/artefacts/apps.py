@@ -1,8 +1,0 @@
-"""The app's registration with Django."""
-
-from django.apps import AppConfig
-
-
-class ArtefactsConfig(AppConfig):
-    name = "execution.artefacts"
-    label = "artefacts"

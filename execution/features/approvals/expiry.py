@@ -1,0 +1,41 @@
+"""The end of requests that nobody decided on, and of those whose run was cancelled."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from audit.ledger import Entry, record
+from core.actors import SYSTEM, Actor
+from core.duties.rows import each
+from execution.engine.finish import outcome_write
+from execution.engine.outcomes import failure
+from execution.models import Approval, Run, Status, Verdict
+
+
+def approvals_expire() -> int:
+    """The steward's duty: cancels calls that nobody approved in time; returns how many."""
+    due = Run.objects.filter(approval__decision="", approval__expires_at__lte=Now())
+    due = due.order_by("approval__expires_at")
+    return each("approvals", due, _expire)
+
+
+def _expire(run_id: UUID) -> bool:
+    with transaction.atomic():
+        # An approver who holds the row decides first; then there is nothing to expire.
+        run = Run.objects.select_for_update().get(pk=run_id)
+        if not approval_close(run, Verdict.EXPIRED, SYSTEM):
+            return False
+        message = "Nobody approved the call in time."
+        outcome = failure("APPROVAL_EXPIRED", message, at=timezone.now(), status=Status.CANCELLED)
+        return outcome_write(run_id, None, source=Status.AWAITING_APPROVAL, who="approver", outcome=outcome)
+
+
+def approval_close(run: Run, verdict: Verdict, actor: Actor) -> bool:
+    """Ends a request that waits, in the caller's transaction, which holds the run; false when it is over."""
+    waits = Approval.objects.filter(run=run, decision="")
+    if not waits.update(decision=verdict, decided_at=Now()):
+        return False
+    record(Entry(f"approval.{verdict.value}", actor, "tool", run.tool, {}, run.pk))
+    return True

@@ -1,8 +1,0 @@
-"""The app's registration with Django."""
-
-from django.apps import AppConfig
-
-
-class PreconditionsConfig(AppConfig):
-    name = "execution.preconditions"
-    label = "preconditions"
