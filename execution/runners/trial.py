@@ -52,16 +52,15 @@ def trial(version: ToolVersion, ask: Ask) -> Tried:
         wrote=used.get("disk_bytes", 0),
         cpu_ms=used.get("cpu_ms", 0),
         remembered=bool(outcome.memory),
-        fault=_fault(outcome, timeout_ms),
+        fault=_fault(outcome),
     )
 
 
-def _fault(outcome: Outcome, timeout_ms: int) -> Fault:
+def _fault(outcome: Outcome) -> Fault:
     """Whether the machine may have ended the call, and not the tool."""
     error: dict[str, Any] = dict(outcome.error or {})
     if outcome.status is Status.TIMEOUT:
-        # What worked for all of its time was slow itself.
-        return "" if outcome.resources.get("cpu_ms", 0) >= timeout_ms else "time"
+        return "time"
     if outcome.status is Status.COMPLETED or outcome.status is Status.CANCELLED:
         return ""
     details = error.get("details", {})

@@ -13,6 +13,8 @@ from registry.releases.draft import DraftTool
 STARTS_MAX = 3
 # A call that had too little time gets this many times its bound once, and at least so many ms.
 ROOM, ROOM_MS = 4, 10_000
+# A start that works for less than this part of a tool's time is not why the tool ran out of it.
+START_LEAST = 10
 # How often it is measured whether the tool or its start is slow, until the start is.
 ROUNDS = 3
 # Before another start, in seconds, times the number of the try.
@@ -37,8 +39,8 @@ class Tries:
     ) -> Tried:
         """Call the tool; without arguments only look for its functions.
 
-        A start that fails is tried up to three times. A call that runs out of time without having used that
-        time of a processor is tried again with more time, if the tool may be called twice. Raises
+        A start that fails is tried up to three times. A call that runs out of time is tried again with more
+        time, if the tool may be called twice, and did not itself work for all of its time. Raises
         ToolHubError CANCELLED, and SANDBOX_UNAVAILABLE where the machine did not start the tool.
         """
         ask = Ask(arguments, self.job.cancelled, look, seed)
@@ -74,13 +76,23 @@ class Tries:
         )
 
     def _with_room(self, tool: DraftTool, place: str, ask: Ask, first: Tried) -> Tried:
-        """Tell a slow tool from a slow start: by how long the call takes beyond a bare start."""
+        """Tell a slow tool from a slow start: by how long the call takes beyond a bare start.
+
+        What used a processor for all of its time was slow itself, unless its start could be what did.
+        """
         bound, name = tool.version.timeout_ms, _named(tool, place)
         used = f"{name}: try 1 ran out of its {bound:,} ms, {first.cpu_ms:,.0f} ms of them at work."
         if not may_repeat(tool):
             self.job.say(f"{used} It is not tried again, as a second call could repeat an effect.")
             return first
         room = max(ROOM * bound, ROOM_MS)
+        if first.cpu_ms >= bound:
+            start = self._started(tool, place, dataclasses.replace(ask, arguments=None, least_ms=room))
+            if start.cpu_ms * START_LEAST <= bound:
+                self.job.say(
+                    f"{used} A bare start works for {start.cpu_ms:,.0f} ms: the tool itself was slow."
+                )
+                return first
         for number in range(2, 2 + ROUNDS):
             self.job.say(f"{used} Try {number} has {room:,} ms.")
             tried = self._started(tool, place, dataclasses.replace(ask, least_ms=room))

@@ -31,6 +31,29 @@ class Job:
         self.installation.report = columns["report"]
 
 
+@pytest.mark.parametrize(
+    ("start", "is_tool"), [(BOUND // 10, True), (BOUND, False)], ids=["the tool", "its start"]
+)
+def test_what_worked_for_all_of_its_time_was_slow_itself_unless_its_start_was(
+    monkeypatch: pytest.MonkeyPatch, start: int, is_tool: bool
+) -> None:
+    asked: list[Ask] = []
+
+    def trial(version: Any, ask: Ask) -> Tried:
+        asked.append(ask)
+        if ask.arguments is None:
+            return Tried(None, None, start, cpu_ms=start)
+        late = not ask.least_ms
+        return Tried("x", LATE if late else None, BOUND, cpu_ms=BOUND, fault="time" if late else "")
+
+    monkeypatch.setattr(tries, "trial_of", lambda runner: trial)
+    job = Job()
+    done = tries.Tries(cast(Any, job)).call(tool(), "example 1", {"a": 1})
+    assert (done.error == LATE) is is_tool
+    assert len(asked) == (2 if is_tool else 4)
+    assert ("the tool itself was slow" in job.said[0]) is is_tool
+
+
 # How long a call with room took, how long a bare start did, whether it failed with room, and whose fault it is.
 CASES = [
     ("a start that takes most of it", 2_100, 2_000, None, "machine"),
