@@ -1,8 +1,12 @@
 """What a sandbox bounds, counts and passes on, and that honest programs work in it."""
 
 import json
+import os
+import subprocess
 import threading
 import time
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -10,6 +14,10 @@ from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.launch import WORK, Launch, Limits, Mount
 from security.sandbox.levels import Level
 from security.sandbox.run import sandbox_run
+from security.sandbox.supervisor.channel import GO, GO_HEAD, Channel
+from security.sandbox.supervisor.start import Tool
+from security.sandbox.supervisor.usage import Usage
+from security.sandbox.supervisor.watch import Watch
 from tests.sandbox.conftest import Run, processes_with
 
 pytestmark = pytest.mark.hostile
@@ -81,7 +89,8 @@ def goodbye(number, frame):
     sys.exit(7)
 signal.signal(signal.SIGTERM, goodbye)
 print("began", flush=True)
-time.sleep(60)
+while True:
+    time.sleep(0.01)  # a signal that comes just before a sleep begins is seen at its end
 """
     cancelled = threading.Event()
     came = bytearray()
@@ -92,8 +101,53 @@ time.sleep(60)
             cancelled.set()
 
     done = run(level, code, cancelled=cancelled, on_output=take)
-    assert bytes(came) == b"began\ngoodbye\n"
+    assert bytes(came) == b"began\ngoodbye\n", done
     assert (done.how, done.exit_code, done.asked) == ("exited", 7, True)
+
+
+class Quick(Tool):
+    """A program of this process's own, which is not held."""
+
+    def processes(self) -> list[int]:
+        return [self.pid]
+
+    def reaped_s(self) -> float:
+        return 0.0
+
+    def peak_bytes(self) -> int:
+        return 0
+
+    def end(self) -> int | None:
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def test_a_program_that_ended_in_time_has_its_outcome_also_where_it_is_looked_at_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A look at its bounds can take so long, on a busy machine, that the time is over with it."""
+    look = Usage.look
+
+    def slow(usage: Usage) -> str | None:
+        time.sleep(0.4)
+        return look(usage)
+
+    monkeypatch.setattr(Usage, "look", slow)
+    (given, gives), (hears, says) = os.pipe(), os.pipe()
+    os.write(gives, GO + GO_HEAD.pack(0.3, 0, 0))
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(["/bin/sleep", "0.1"], **pipes) as program:
+        ends = [os.dup(each.fileno()) for each in (program.stdin, program.stdout, program.stderr) if each]
+        order = SimpleNamespace(limits=Limits().as_dict())
+        watch = Watch(cast(Any, order), Quick(program.pid, *ends), Channel(given, says))
+        watch.run()
+        program.returncode = 0
+    for each in (given, gives, hears, says, *ends[1:]):
+        os.close(each)
+    assert {name: watch.report[name] for name in ("how", "exit_code", "asked")} == {
+        "how": "exited",
+        "exit_code": 0,
+        "asked": False,
+    }
 
 
 @EVERY
