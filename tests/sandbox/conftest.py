@@ -5,6 +5,7 @@ import dataclasses
 import json
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -17,10 +18,13 @@ from typing import Any
 
 import pytest
 
+from security.sandbox import nursery
 from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.launch import WORK, Finished, Launch, Limits, Mount
 from security.sandbox.levels import Level
 from security.sandbox.run import Held, sandbox_run
+from security.sandbox.supervisor import tree
+from security.sandbox.supervisor.nursery import WATCHES
 from security.sandbox.warm import warm_clear
 
 HERE = Path(__file__).resolve().parent
@@ -148,6 +152,27 @@ def processes_with(mark: str) -> list[int]:
         except OSError:
             continue
     return found
+
+
+def supervisors_of(mark: str) -> list[int]:
+    """The processes that watch those with this word, whoever they belong to: a spare outlives its nursery."""
+    found = set()
+    for pid in processes_with(mark):
+        while one := tree.entry(pid):
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{pid}/comm").read_bytes().strip() == WATCHES:
+                    found.add(pid)
+            pid = one.parent
+    return sorted(found)
+
+
+def watch_kill(mark: str) -> None:
+    """Kills who watches the processes with this word, and the nursery that the next one would come from."""
+    watching = supervisors_of(mark)
+    assert watching, f"nobody watches {mark}"
+    for pid in [*watching, *(process.pid for _, process in nursery._nursery)]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture

@@ -5,9 +5,7 @@ skipped with the reason.
 """
 
 import contextlib
-import os
 import secrets
-import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,10 +17,9 @@ from security.sandbox import cgroups
 from security.sandbox.doctor import diagnose
 from security.sandbox.launch import Finished
 from security.sandbox.levels import Level
-from security.sandbox.supervisor import tree
 from security.sandbox.warm import warm_clear, warm_run
 from tests.processes import wait_for
-from tests.sandbox.conftest import Run, processes_with
+from tests.sandbox.conftest import Run, processes_with, watch_kill
 from tests.sandbox.test_leftovers import forked
 
 pytestmark = pytest.mark.hostile
@@ -104,14 +101,8 @@ print("began", flush=True)
 time.sleep(60)
 """
 
-    def kill(block: bytes) -> None:
-        for pid in tree.all_descendants(os.getpid()):
-            with contextlib.suppress(OSError):
-                if b"supervisor" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                    os.kill(pid, signal.SIGKILL)
-
-    done = run(level, code, mark, on_output=kill)
-    assert done.how == "killed"
+    done = run(level, code, mark, on_output=lambda _: watch_kill(mark))
+    assert done.how == "killed", done
     wait_for(lambda: not processes_with(mark))
     assert groups(part) == []
 

@@ -1,6 +1,5 @@
 """Nothing is left of runs: no process, mount, file or descriptor; also when their watchers are killed."""
 
-import contextlib
 import dataclasses
 import os
 import signal
@@ -18,7 +17,7 @@ from security.sandbox.run import sandbox_run
 from security.sandbox.supervisor import tree
 from security.sandbox.warm import warm_clear, warm_run
 from tests.processes import wait_for
-from tests.sandbox.conftest import Run, processes_with
+from tests.sandbox.conftest import Run, processes_with, watch_kill
 
 pytestmark = pytest.mark.hostile
 
@@ -98,15 +97,8 @@ def _settled() -> object:
 def test_a_killed_supervisor_takes_its_tool_with_it(level: Level, run: Run) -> None:
     mark = f"mark-{os.urandom(8).hex()}"
 
-    def kill_supervisor(block: bytes) -> None:
-        for pid in tree.all_descendants(os.getpid()):
-            # Those beneath one that was killed go with it.
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                if b"supervisor" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                    os.kill(pid, signal.SIGKILL)
-
     code = "import time; print('began', flush=True); time.sleep(60)"
-    done = run(level, code, mark, on_output=kill_supervisor)
+    done = run(level, code, mark, on_output=lambda _: watch_kill(mark))
     assert (done.how, done.exit_code) == ("killed", None)
     wait_for(lambda: not processes_with(mark))
 
