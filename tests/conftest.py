@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -61,6 +62,28 @@ def _uses_services(item: pytest.Item) -> bool:
     marks = {mark.name for mark in item.iter_markers()}
     fixtures = getattr(item, "fixturenames", ())
     return bool(marks & USES_SERVICES) or "db" in fixtures or "transactional_db" in fixtures
+
+
+# What every test finds: the hub's commands set the mask of a process that is theirs alone.
+MASK, FOLDER = os.umask(0o022), Path.cwd()
+os.umask(MASK)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Fails a test that leaves this process with another mask or folder, before others fail of that."""
+    yield
+    mask, folder = os.umask(MASK), Path.cwd()
+    os.chdir(FOLDER)
+    if (mask, folder) != (MASK, FOLDER):
+        pytest.fail(f"It left the mask at {mask:03o} and the folder at {folder} (fixture `own_mask`).")
+
+
+@pytest.fixture
+def own_mask() -> Iterator[None]:
+    """For tests that call a command which sets the mask of its process."""
+    yield
+    os.umask(MASK)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -43,6 +43,7 @@ def test_a_process_with_another_secret_key_is_refused(keys: Any) -> None:
         keys_record()
 
 
+@pytest.mark.usefixtures("own_mask")
 @pytest.mark.parametrize("name", ["prepare", "web", "worker", "steward"])
 def test_no_kind_of_process_starts_without_the_keys(
     name: str, keys: Any, monkeypatch: pytest.MonkeyPatch

@@ -16,7 +16,7 @@ from registry.models import Assignment
 from security.models import Grant, Persona, Token
 from toolhub.management.commands import demo_seed
 
-pytestmark = [pytest.mark.setup, pytest.mark.django_db]
+pytestmark = [pytest.mark.setup, pytest.mark.django_db, pytest.mark.usefixtures("own_mask")]
 
 
 def seed() -> str:
