@@ -6,8 +6,8 @@ from enum import StrEnum
 class SideEffect(StrEnum):
     """What an attempt may have changed outside its result.
 
-    NONE: the tool never began, so nothing changed. POSSIBLE: the tool began, and something else ended it before
-    it reported an end of its own. DONE: the tool, or the server that it asked, reported an end.
+    NONE: the tool never began, so nothing changed. POSSIBLE: the tool began, and something else ended it
+    before it reported an end of its own. DONE: the tool, or the server that it asked, reported an end.
     """
 
     NONE = "none"
