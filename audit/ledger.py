@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from audit.kinds import EventKind
 from audit.models import Event
 from core.actors import Actor
 from core.json.canonical import canonical
@@ -19,7 +20,7 @@ from core.rows import row_make
 class Entry:
     """An event before it is written. `data` is JSON; secrets and payloads never belong in it."""
 
-    kind: str
+    kind: EventKind | str
     actor: Actor
     subject_kind: str
     subject_id: str
@@ -43,9 +44,10 @@ def leaf_hash(canonical_event: bytes) -> bytes:
 def event_row(entry: Entry) -> Event:
     """The row for an entry, with canonical text and leaf, not yet written."""
     at = datetime.now(UTC)
+    kind = entry.kind if isinstance(entry.kind, str) else entry.kind.name
     body: dict[str, Any] = {
         "at": at.isoformat(timespec="microseconds"),
-        "kind": entry.kind,
+        "kind": kind,
         "actor": {"kind": entry.actor.kind, "id": entry.actor.id, "name": entry.actor.name},
         "subject": {"kind": entry.subject_kind, "id": entry.subject_id},
         "data": entry.data,
@@ -55,7 +57,7 @@ def event_row(entry: Entry) -> Event:
     encoded = canonical(body)
     columns = {
         "at": at,
-        "kind": entry.kind,
+        "kind": kind,
         "actor_kind": entry.actor.kind,
         "actor_id": entry.actor.id,
         "actor_name": entry.actor.name,

@@ -23,10 +23,11 @@ from execution.engine.calls.checks import Checked
 from execution.engine.calls.requests import Bounds, CallRequest, at_once_of
 from execution.engine.entries import accepted_entry, outcome_entry
 from execution.engine.events import events_digest
-from execution.engine.outcomes import CALL_REQUESTED, Outcome, outcome_set
+from execution.engine.outcomes import Outcome, outcome_set
 from execution.engine.room import ROOM
 from execution.engine.store import hotpath
 from execution.models import IdempotencyKey, Run, RunEvent, Status
+from execution.run_events import CALL_REQUESTED
 from registry.models import ToolVersion
 from security.content.violation import Violation
 from security.facts import LimitFact

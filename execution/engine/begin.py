@@ -20,12 +20,12 @@ from execution.engine.choice import choice_make
 from execution.engine.claim import Lease, claim_make, claim_this, lease_start, start_mark, worker_name
 from execution.engine.doubt import LOST, is_begun
 from execution.engine.entries import accepted_entry
-from execution.engine.events import CLAIMED, STARTED, Step
+from execution.engine.events import Step
 from execution.engine.finish import TakenBack, run_finish
-from execution.engine.outcomes import CALL_REQUESTED
 from execution.engine.room import ROOM
 from execution.engine.store import hotpath, hotwork
 from execution.models import Attempt, Run, RunEvent, Status
+from execution.run_events import CALL_REQUESTED, CLAIMED, STARTED
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ Other runs have rows for both. Events that come after its end (a callback, a cle
 
 from datetime import datetime
 
-from execution.engine.events import STARTED, Step
-from execution.engine.outcomes import CALL_COMPLETED, CALL_FAILED, CALL_REQUESTED
+from execution.engine.events import Step
 from execution.models import Attempt, Run, RunEvent, Status
+from execution.run_events import CALL_COMPLETED, CALL_FAILED, CALL_REQUESTED, STARTED
 
 WORKER = "web"
 

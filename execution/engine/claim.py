@@ -14,9 +14,10 @@ from core.clock import lease_boot, lease_now
 from core.failpoints import failpoint
 from execution.engine.choice import choice_make
 from execution.engine.doubt import LOST, is_begun
-from execution.engine.events import CLAIMED, STARTED, Step, event_add, event_next
+from execution.engine.events import Step, event_add, event_next
 from execution.engine.states import transition
 from execution.models import Attempt, Run, RunEvent, Status
+from execution.run_events import CLAIMED, STARTED
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any
 from audit.ledger import Entry, commitment
 from core.actors import SYSTEM, Actor
 from execution.engine.outcomes import Outcome
+from execution.event_kinds import RUN_ACCEPTED, RUN_OUTCOME, RUN_REFUSED
 from execution.models import Run
 from security.principals import PersonaPrincipal
 
@@ -25,7 +26,7 @@ def accepted_entry(run: Run, principal: PersonaPrincipal, grounds: Sequence[str]
     }
     if found := run.request.get("violations"):
         data["violations"] = found
-    return Entry("run.accepted", principal.actor, "tool", run.tool, data, run.pk)
+    return Entry(RUN_ACCEPTED, principal.actor, "tool", run.tool, data, run.pk)
 
 
 def outcome_entry(run: Run, outcome: Outcome, events_digest: bytes, actor: Actor = SYSTEM) -> Entry:
@@ -45,13 +46,13 @@ def outcome_entry(run: Run, outcome: Outcome, events_digest: bytes, actor: Actor
         data["sandbox"] = dict(outcome.sandbox)
     if outcome.error:
         data["error_code"] = outcome.error_code
-    return Entry("run.outcome", actor, "tool", run.tool, data, run.pk)
+    return Entry(RUN_OUTCOME, actor, "tool", run.tool, data, run.pk)
 
 
 def refused_entry(principal: PersonaPrincipal, tool: str, code: str, why: Mapping[str, Any]) -> Entry:
     """`run.refused`: a call that was not accepted, with the decision or the pointers, never the arguments."""
     return Entry(
-        "run.refused",
+        RUN_REFUSED,
         principal.actor,
         "tool",
         tool[:64],

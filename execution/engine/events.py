@@ -10,24 +10,10 @@ from django.db import connection
 from django.utils import timezone
 
 from core.json.canonical import canonical
-from execution.engine.outcomes import CALL_COMPLETED, CALL_FAILED, CALL_REQUESTED
 from execution.models import Run, RunEvent
+from execution.run_events import CALL_COMPLETED, CALL_FAILED, CALL_REQUESTED, RUN_EVENTS
 
-# S3's numbers; the hub's own events have none.
-NUMBERS = {CALL_REQUESTED: 400, CALL_COMPLETED: 410, CALL_FAILED: 420}
-PROGRESS = "TOOL_CALL_PROGRESS"
-CLAIMED, STARTED, LEASE_LOST = "RUN_CLAIMED", "RUN_STARTED", "LEASE_LOST"
-CANCEL_ASKED, LATE_RESULT, RETRY = "CANCEL_ASKED", "LATE_RESULT", "RUN_RETRIED"
-RESOLVED, RETRY_WAITS = "RUN_RESOLVED", "RETRY_WAITS"
-FALLBACK_CALLED, PERSON_ASKED, ESCALATED = "FALLBACK_CALLED", "PERSON_ASKED", "RUN_ESCALATED"
-PRECONDITIONS_CHECKED = "PRECONDITIONS_CHECKED"
-EFFECT_APPLIED, EFFECT_FAILED = "EFFECT_APPLIED", "EFFECT_FAILED"
-EFFECT_TAKEN_BACK, EFFECT_COMPENSATED = "EFFECT_TAKEN_BACK", "EFFECT_COMPENSATED"
 _COUNT = "UPDATE execution_run SET events_count = events_count + 1 WHERE id = %s RETURNING events_count"
-APPROVAL_ASKED, APPROVED = "APPROVAL_ASKED", "APPROVED"
-APPROVAL_DELEGATED = "APPROVAL_DELEGATED"
-CALLBACK_QUEUED, CALLBACK_TRIED = "CALLBACK_QUEUED", "CALLBACK_TRIED"
-CALLBACK_DELIVERED, CALLBACK_FAILED = "CALLBACK_DELIVERED", "CALLBACK_FAILED"
 
 
 class Step(NamedTuple):
@@ -58,6 +44,8 @@ def event_next(run: Run, kind: str, data: Mapping[str, Any] | None = None) -> Ru
 
 
 def _event(run_id: UUID, seq: int, kind: str, data: Mapping[str, Any] | None) -> RunEvent:
+    if kind not in RUN_EVENTS:
+        raise ValueError(f"The run event {kind} is not declared in execution/run_events.py.")
     return RunEvent.objects.create(
         run_id=run_id, seq=seq, kind=kind, at=timezone.now(), data=dict(data or {})
     )
@@ -83,8 +71,9 @@ def event_view(event: RunEvent | Step, run: Run) -> dict[str, Any]:
         "at": iso(event.at),
         "data": dict(event.data),
     }
-    if event.kind in NUMBERS:
-        view["number"] = NUMBERS[event.kind]
+    declared = RUN_EVENTS.get(event.kind)
+    if declared and declared.number is not None:
+        view["number"] = declared.number
         view["data"] = {"toolName": run.tool, **event.data}
     expired = run.payload_expired_at is not None
     if event.kind == CALL_REQUESTED:

@@ -16,13 +16,13 @@ from audit.ledger import Entry, record
 from core.actors import SYSTEM
 from core.duties.rows import all_or_each
 from core.outbox.models import Delivery
-from execution.engine.events import PROGRESS
-from execution.engine.outcomes import LOGGED, PRINTED
 from execution.engine.selectors import first_id_at
 from execution.engine.states import FINAL
+from execution.event_kinds import RUN_PAYLOADS_EXPIRED
 from execution.features.artefacts.services import artefacts_remove
 from execution.features.callbacks.state import RUN_OUTCOME
 from execution.models import Run, RunEvent
+from execution.run_events import LOGGED, PRINTED, PROGRESS
 
 BATCH = 500
 
@@ -69,5 +69,5 @@ def _expire(before: datetime, run_ids: Sequence[UUID]) -> int:
         Delivery.objects.filter(kind=RUN_OUTCOME, subject__in=mine).delete()
         span = {"first": str(min(mine)), "last": str(max(mine))}
         data = {"runs": len(mine), "ended_before": before.isoformat(), **span}
-        record(Entry("run.payloads_expired", SYSTEM, "hub", "runs", data))
+        record(Entry(RUN_PAYLOADS_EXPIRED, SYSTEM, "hub", "runs", data))
     return len(mine)

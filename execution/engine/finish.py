@@ -17,7 +17,7 @@ from core.failpoints import failpoint
 from execution.engine.booking import attempt_book
 from execution.engine.claim import Lease
 from execution.engine.entries import outcome_entry
-from execution.engine.events import LATE_RESULT, Step, event_add, event_next, events_digest
+from execution.engine.events import Step, event_add, event_next, events_digest
 from execution.engine.notices import run_wake
 from execution.engine.outcomes import Outcome, outcome_set
 from execution.engine.states import transition
@@ -29,6 +29,7 @@ from execution.features.recovery.begin import recovery_begin
 from execution.features.retry.judge import retry_judge
 from execution.features.retry.wait import attempt_end, retry_wait
 from execution.models import Attempt, Run, RunEvent, Status
+from execution.run_events import LATE_RESULT
 
 log = logging.getLogger(__name__)
 AGAIN_S = 0.5

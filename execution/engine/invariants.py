@@ -6,6 +6,7 @@ from django.db.models import Count
 
 from audit.models import Event
 from execution.engine.states import FINAL
+from execution.event_kinds import RUN_ACCEPTED, RUN_OUTCOME
 from execution.models import Run, Status
 
 
@@ -34,18 +35,18 @@ class Findings:
 def invariants_check() -> Findings:
     """Counts over all runs and their ledger events. Reads whole tables: for tests and operators."""
     per_run = (
-        Event.objects.filter(run_id__isnull=False, kind__in=("run.accepted", "run.outcome"))
+        Event.objects.filter(run_id__isnull=False, kind__in=(RUN_ACCEPTED.name, RUN_OUTCOME.name))
         .order_by()
         .values("run_id", "kind")
         .annotate(n=Count("pk"))
     )
-    accepted = {row["run_id"]: row["n"] for row in per_run if row["kind"] == "run.accepted"}
-    outcomes = {row["run_id"]: row["n"] for row in per_run if row["kind"] == "run.outcome"}
+    accepted = {row["run_id"]: row["n"] for row in per_run if row["kind"] == RUN_ACCEPTED.name}
+    outcomes = {row["run_id"]: row["n"] for row in per_run if row["kind"] == RUN_OUTCOME.name}
     statuses = dict(Run.objects.values_list("pk", "status"))
     finished = {pk for pk, status in statuses.items() if status in FINAL}
     leaves = {
         run_id: bytes(leaf)
-        for run_id, leaf in Event.objects.filter(kind="run.outcome").values_list("run_id", "leaf")
+        for run_id, leaf in Event.objects.filter(kind=RUN_OUTCOME.name).values_list("run_id", "leaf")
     }
     told = Run.objects.filter(pk__in=finished).values_list("pk", "outcome_leaf")
     return Findings(

@@ -11,10 +11,7 @@ from core.errors import error_object
 from core.json.canonical import canonical
 from execution.memory.changes import Change
 from execution.models import Run, Status
-
-CALL_REQUESTED, CALL_COMPLETED, CALL_FAILED = "TOOL_CALL_REQUESTED", "TOOL_CALL_COMPLETED", "TOOL_CALL_FAILED"
-NETWORK_REACHED, ARTEFACTS_KEPT = "NETWORK_REACHED", "ARTEFACTS_KEPT"
-PRINTED, LOGGED = "TOOL_CALL_PRINTED", "TOOL_CALL_LOGGED"
+from execution.run_events import CALL_COMPLETED, CALL_FAILED
 
 
 @dataclass(frozen=True)

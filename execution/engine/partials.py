@@ -8,9 +8,10 @@ from django.db import Error, close_old_connections, transaction
 
 from core.json.canonical import canonical
 from execution.engine.claim import Lease
-from execution.engine.events import PROGRESS, event_add
+from execution.engine.events import event_add
 from execution.engine.notices import run_wake
 from execution.models import Run, Status
+from execution.run_events import PROGRESS
 from toolhub_sdk import ToolError
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from core.clock import lease_boot, lease_now
 from core.duties.rows import all_or_each, each
 from core.failpoints import failpoint
 from execution.engine.bells import ring
-from execution.engine.events import LEASE_LOST, RETRY, event_add
+from execution.engine.events import event_add
 from execution.engine.finish import outcome_write
 from execution.engine.notices import run_wake
 from execution.engine.outcomes import Outcome, failure
@@ -21,6 +21,7 @@ from execution.engine.states import transition
 from execution.features.effects.apply import Apply, Follows, effects_write, has_effects
 from execution.features.retry.judge import attempts_repeated
 from execution.models import Attempt, Run, Status
+from execution.run_events import LEASE_LOST, RETRY
 
 log = logging.getLogger(__name__)
 ATTEMPTS_MAX = 3

@@ -22,7 +22,7 @@ from execution.engine.calls.refusals import refusal_record
 from execution.engine.calls.requests import CallRequest, at_once_of
 from execution.engine.claim import Lease
 from execution.engine.doubt import LOST, is_begun
-from execution.engine.events import CANCEL_ASKED, event_add
+from execution.engine.events import event_add
 from execution.engine.finish import outcome_write
 from execution.engine.outcomes import Outcome, failure
 from execution.engine.perform import run_carry_out
@@ -30,10 +30,12 @@ from execution.engine.selectors import STATUS_GROUPS
 from execution.engine.states import FINAL
 from execution.engine.store import hotpath
 from execution.engine.store.hotpath import Outdated
+from execution.event_kinds import RUN_CANCEL_ASKED
 from execution.features.approvals.ask import approval_ask
 from execution.features.approvals.expiry import approval_close
 from execution.features.effects.apply import Apply, effects_follow
 from execution.models import IdempotencyKey, Recovery, Run, Status, Verdict
+from execution.run_events import CANCEL_ASKED
 from execution.runners import call_run
 from execution.runners.call import call_of
 from registry.selectors import ResolvedTool
@@ -222,7 +224,7 @@ def _cancel(by: Actor, run: Run, outcome: Outcome, apply: Apply) -> bool:
         if not asked:
             return False
         event_add(run.pk, CANCEL_ASKED, {"by": by.name})
-        record(Entry("run.cancel_asked", by, "tool", run.tool, {}, run.pk))
+        record(Entry(RUN_CANCEL_ASKED, by, "tool", run.tool, {}, run.pk))
         approval_close(run, Verdict.WITHDRAWN, by)
         write = functools.partial(outcome_write, run.pk, None, who="caller", outcome=outcome, actor=by)
         for waiting in STATUS_GROUPS["waiting"]:

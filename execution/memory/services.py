@@ -9,9 +9,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.duties.rows import all_or_each, delete
+from execution.event_kinds import LOOP_ENDED, MEMORY_DELETED, MEMORY_WRITTEN, SESSION_ENDED
 from execution.memory.models import Scope, Session, SessionEvent, Space
 from execution.memory.places import Place
 from execution.memory.store import ABSENT, memory_read, session_touch, spaces_lock, value_put
@@ -39,14 +41,14 @@ def _change(by: Actor, place: Place, scope: str, key: str, value: Any) -> Any:
         return ABSENT
     with transaction.atomic():
         before = value_put(spaces_lock(place, [scope])[scope], key, value)
-        kind = "memory.deleted" if value is ABSENT else "memory.written"
+        kind = MEMORY_DELETED if value is ABSENT else MEMORY_WRITTEN
         record(Entry(kind, by, "persona", str(place.persona_id), _named(place, scope=scope, key=key)))
     return before
 
 
 def loop_end(*, by: Actor, place: Place) -> bool:
     """Ends a loop: its working memory is gone. False where there was none."""
-    return _end(by, place, Space.objects.filter(**place.columns(Scope.WORKING)), "loop.ended")
+    return _end(by, place, Space.objects.filter(**place.columns(Scope.WORKING)), LOOP_ENDED)
 
 
 def session_end(*, by: Actor, place: Place) -> bool:
@@ -58,10 +60,10 @@ def session_end(*, by: Actor, place: Place) -> bool:
     session_folder_remove(place.persona_id, place.session)
     session_grants_end(actor=by, persona_id=place.persona_id, session=place.session)
     spaces = Space.objects.filter(persona_id=place.persona_id, session=place.session)
-    return _end(by, place, spaces.exclude(scope=Scope.LONG_TERM), "session.ended")
+    return _end(by, place, spaces.exclude(scope=Scope.LONG_TERM), SESSION_ENDED)
 
 
-def _end(by: Actor, place: Place, spaces: QuerySet[Space], kind: str) -> bool:
+def _end(by: Actor, place: Place, spaces: QuerySet[Space], kind: EventKind) -> bool:
     if not Session.objects.filter(persona_id=place.persona_id, name=place.session).exists():
         return False
     with transaction.atomic():

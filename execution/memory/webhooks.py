@@ -14,6 +14,7 @@ from core.http.urls import url_read
 from core.outbox.kinds import Message, NotNow, Try, Undeliverable
 from core.outbox.models import Delivery
 from execution.engine.events import iso
+from execution.event_kinds import WEBHOOK_ADDED, WEBHOOK_DELIVERED, WEBHOOK_FAILED, WEBHOOK_REMOVED
 from execution.memory.events import SESSION_EVENT
 from execution.memory.models import SessionEvent, Webhook, WebhookCall
 from security.sealing import Unsealable
@@ -40,7 +41,7 @@ def webhook_add(*, by: Actor, persona_id: int, url: str, events: list[str]) -> W
     with transaction.atomic():
         row = Webhook.objects.create(persona_id=persona_id, url=url, events=events)
         data = {"webhook": row.pk, "to": url_read(url).origin, "events": events}
-        record(Entry("webhook.added", by, "persona", str(persona_id), data))
+        record(Entry(WEBHOOK_ADDED, by, "persona", str(persona_id), data))
     return row
 
 
@@ -58,7 +59,7 @@ def webhook_remove(*, by: Actor, persona_id: int, pk: int) -> None:
         Delivery.objects.filter(kind=SESSION_EVENT, subject__in=calls).delete()
         data = {"webhook": row.pk, "to": url_read(row.url).origin}
         row.delete()
-        record(Entry("webhook.removed", by, "persona", str(persona_id), data))
+        record(Entry(WEBHOOK_REMOVED, by, "persona", str(persona_id), data))
 
 
 def event_view(event: SessionEvent) -> dict[str, Any]:
@@ -99,7 +100,7 @@ class SessionEventSent:
         """One entry in the ledger for the last try."""
         if news.next_at:
             return
-        kind = "webhook.delivered" if news.delivered else "webhook.failed"
+        kind = WEBHOOK_DELIVERED if news.delivered else WEBHOOK_FAILED
         data: dict[str, Any] = {"delivery": str(delivery.pk), "to": url_read(delivery.url).origin}
         data |= {"attempt": news.attempt, "status": news.status}
         if news.error:

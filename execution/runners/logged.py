@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from execution.engine.outcomes import LOGGED
+from execution.run_events import LOGGED
 from execution.runners.call import Call, untold
 from execution.runners.machine_paths import told
 from toolhub_sdk.context import CLIP, LEVELS

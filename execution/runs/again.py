@@ -5,11 +5,13 @@ from datetime import datetime
 
 from django.db import transaction
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.errors import ToolHubError
 from execution.engine.calls.requests import CallRequest
 from execution.engine.states import FINAL
 from execution.engine.submit import Manner, run_submit
+from execution.event_kinds import RUN_RETRIED
 from execution.models import Run, Status
 from registry.selectors import tools_named
 from security.models import Persona, User
@@ -64,7 +66,7 @@ def run_retry(*, principal: PersonaPrincipal, run: Run, manner: Manner, key: str
     return run_submit(principal=principal, name=run.tool, request=request_again(run), manner=manner, key=key)
 
 
-def run_again_by(*, by: User, run: Run, request: CallRequest, kind: str) -> Run:
+def run_again_by(*, by: User, run: Run, request: CallRequest, kind: EventKind) -> Run:
     """A new run that a person asks for, under the run's persona. Raises as `submit_on_record`."""
     return submit_on_record(by=by, persona=run.persona, tool=run.tool, request=request, kind=kind, again=run)
 
@@ -75,7 +77,7 @@ def submit_on_record(
     persona: Persona,
     tool: str,
     request: CallRequest,
-    kind: str,
+    kind: EventKind,
     again: Run | None = None,
     said: Mapping[str, str] | None = None,
 ) -> Run:
@@ -106,7 +108,7 @@ def submit_on_record(
 def run_retry_by(*, by: User, run: Run) -> Run:
     """Makes a finished run's request again for a person. Raises as `run_again_by`, and (409, 410)."""
     finished_require(run)
-    return run_again_by(by=by, run=run, request=request_again(run), kind="run.retried")
+    return run_again_by(by=by, run=run, request=request_again(run), kind=RUN_RETRIED)
 
 
 def submit_for(by: User, persona: Persona, tool: str, request: CallRequest) -> Run:

@@ -11,6 +11,7 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from execution.engine.selectors import STATUS_GROUPS
 from execution.engine.submit import run_cancel
+from execution.event_kinds import RUNS_CANCEL_ASKED
 from execution.models import Run, Status
 
 # Runs that one request cancels; whoever asks repeats it while more match.
@@ -45,5 +46,5 @@ def runs_cancel(
     asked = sum(run_cancel(by=by, run=run) for run in rows[:most])
     data = {"filters": dict(filters), "asked": asked, "more": len(rows) > most}
     with transaction.atomic():
-        record(Entry("runs.cancel_asked", by, "hub", "runs", data))
+        record(Entry(RUNS_CANCEL_ASKED, by, "hub", "runs", data))
     return Cancelled(asked, len(rows) > most)

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from audit.ledger import Entry, record
 from core.actors import Actor
+from execution.event_kinds import RUN_CLEANED_UP
 from execution.features.artefacts.services import artefacts_remove
 from execution.models import Run
 from execution.runs.again import finished_require
@@ -30,7 +31,7 @@ def run_cleanup(*, by: Actor, run: Run) -> None:
     with transaction.atomic():
         if not artefacts_remove([run.pk]) and not is_there:
             return
-        record(Entry("run.cleaned_up", by, "tool", run.tool, {}, run.pk))
+        record(Entry(RUN_CLEANED_UP, by, "tool", run.tool, {}, run.pk))
         # Last in the transaction: what cannot be removed takes the event back.
         if not is_there:
             return

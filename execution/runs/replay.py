@@ -11,6 +11,7 @@ from typing import Any
 from core.errors import NotFound
 from execution.engine.states import FINAL
 from execution.engine.submit import Manner, run_submit
+from execution.event_kinds import RUN_REPLAYED
 from execution.models import Run, Status
 from execution.runs.again import finished_require, payload_require, request_again, run_again_by
 from execution.runs.difference import differences
@@ -122,7 +123,7 @@ def run_replay_by(*, by: User, run: Run) -> Run:
     """Replays a run for a person; a worker carries it out, its page compares. Raises as `run_again_by`."""
     finished_require(run)
     request = request_again(run, replay_of=recorded_of(run))
-    return run_again_by(by=by, run=run, request=request, kind="run.replayed")
+    return run_again_by(by=by, run=run, request=request, kind=RUN_REPLAYED)
 
 
 def replayed_by(run: Run) -> Replay | None:

@@ -14,12 +14,14 @@ from django.db import transaction
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import InvalidRequest, ToolHubError
-from execution.engine.events import RESOLVED, event_add
+from execution.engine.events import event_add
 from execution.engine.finish import outcome_write
 from execution.engine.outcomes import Outcome
 from execution.engine.states import FINAL, UNRESOLVED
+from execution.event_kinds import RUN_RESOLVED
 from execution.features.effects.undo import Undo, UndoRefused, undo_limits, undo_plan, undo_submit
 from execution.models import Run, Status
+from execution.run_events import RESOLVED
 from execution.runs.again import payload_require, request_again, submit_for
 from execution.runs.verdicts import REASON_MAX, WITH_RESULT, Verdict, outcome_by, undone
 from security.models import User
@@ -136,7 +138,7 @@ def _write(word: Word, run: Run, outcome: Outcome, more: Mapping[str, Any] | Non
     """The event, the outcome and the ledger's entries, in the caller's transaction."""
     said = {"as": word.verdict.value, "reason": word.reason, **(more or {})}
     event_add(run.pk, RESOLVED, {"by": word.by.get_username(), **said})
-    record(Entry("run.resolved", word.actor, "tool", run.tool, said, run.pk))
+    record(Entry(RUN_RESOLVED, word.actor, "tool", run.tool, said, run.pk))
     outcome_write(
         run.pk,
         run.lease_token,

@@ -19,7 +19,6 @@ from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
 from execution.engine.brief import attempts_of, events_of
 from execution.engine.events import Step, event_view
-from execution.engine.outcomes import LOGGED, PRINTED
 from execution.engine.selectors import (
     STATUS_GROUPS,
     run_detail,
@@ -36,6 +35,7 @@ from execution.features.callbacks.state import callback_of
 from execution.features.recovery.view import recovery_view
 from execution.memory.selectors import session_of
 from execution.models import Run, RunEvent, Status
+from execution.run_events import LOGGED, PRINTED
 from execution.runs.bulk_cancel import BATCH, runs_cancel, runs_stoppable_among
 from execution.runs.replay import replayed_by
 from security.models import User

@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from audit.models import Event
 from execution.engine import expiry
-from execution.engine.events import PROGRESS
 from execution.engine.expiry import payloads_expire
 from execution.engine.selectors import first_id_at
 from execution.models import Run, RunEvent, Status
+from execution.run_events import PROGRESS
 from execution.steward import duties, duty_perform
 
 pytestmark = pytest.mark.django_db

@@ -202,7 +202,7 @@ def test_an_event_that_came_meanwhile_stands_under_the_commitment_too(make_run: 
     begun = begin_next("default")
     assert begun
     assert begun.lease
-    event_add(begun.lease.run.pk, "SOMETHING", {})
+    event_add(begun.lease.run.pk, "TOOL_CALL_PROGRESS", {"attempt": 1, "partial": 1})
     assert run_carry_out(begun.lease)
     run = Run.objects.get()
     assert (run.status, run.events_count) == (Status.COMPLETED, 5)

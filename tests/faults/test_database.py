@@ -10,9 +10,9 @@ from django.db import connection
 
 from chaos.gate import Gate
 from chaos.verdict import executions_of
-from execution.engine.events import LATE_RESULT
 from execution.engine.invariants import invariants_check
 from execution.models import Run, RunEvent, Status
+from execution.run_events import LATE_RESULT
 from registry.models import ToolVersion
 from tests.faults.conftest import Execute, declare, submitted
 from tests.processes import Processes, database_url, running, wait_for

@@ -8,10 +8,10 @@ import pytest
 from chaos.processes import Process
 from chaos.verdict import executions_of
 from core.actors import SYSTEM
-from execution.engine.events import LATE_RESULT
 from execution.engine.invariants import invariants_check
 from execution.engine.submit import run_cancel
 from execution.models import Run, RunEvent, Status
+from execution.run_events import LATE_RESULT
 from tests.faults.conftest import submitted
 from tests.processes import Processes, wait_for
 

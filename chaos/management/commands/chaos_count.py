@@ -8,12 +8,12 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from core.outbox.models import Delivery, State
-from execution.engine.events import LATE_RESULT
 from execution.engine.invariants import invariants_check
 from execution.engine.states import FINAL
 from execution.features.callbacks.state import RUN_OUTCOME
 from execution.memory.models import Item
 from execution.models import IdempotencyKey, Run, RunEvent, Schedule, Status
+from execution.run_events import LATE_RESULT
 
 LOOK_S = 0.5
 

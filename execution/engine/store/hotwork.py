@@ -20,13 +20,13 @@ from core.fields import CanonicalJSONField
 from core.json.canonical import canonical
 from execution.engine.calls.gates import Facts
 from execution.engine.caps import DEFAULT_SESSION, Choice
-from execution.engine.events import CLAIMED, STARTED
 from execution.engine.outcomes import Outcome
 from execution.engine.states import move_sql
 from execution.engine.store.hotpath import fields_of, type_of, version_kept
 from execution.engine.store.rights import EPOCH, rights_of
 from execution.engine.store.statements import row_read
 from execution.models import Run, Status
+from execution.run_events import CLAIMED, STARTED
 from security.facts import TokenState
 from security.lineage import ENDED
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.actors import Actor
 from execution.entry.schedules.selectors import schedules_seen
+from execution.event_kinds import SCHEDULE_HANDED_OVER, SCHEDULE_SWITCHED_OFF
 from execution.models import Schedule
 from security.accounts.belongings import lines
 from security.models import User
@@ -25,14 +27,14 @@ class Schedules:
         """All of them, also those that are switched off."""
         for row in Schedule.objects.filter(responsible=person).select_related("persona"):
             Schedule.objects.filter(pk=row.pk).update(responsible=to)
-            self._record("schedule.handed_over", row, actor, to=to.get_username())
+            self._record(SCHEDULE_HANDED_OVER, row, actor, to=to.get_username())
 
     def stop(self, person: User, actor: Actor) -> None:
         """Switches them off."""
         for row in Schedule.objects.filter(responsible=person, enabled=True).select_related("persona"):
             Schedule.objects.filter(pk=row.pk).update(enabled=False, next_at=None)
-            self._record("schedule.switched_off", row, actor)
+            self._record(SCHEDULE_SWITCHED_OFF, row, actor)
 
-    def _record(self, kind: str, row: Schedule, actor: Actor, **data: str) -> None:
+    def _record(self, kind: EventKind, row: Schedule, actor: Actor, **data: str) -> None:
         said = {"name": row.name, "persona": row.persona.name, "tool": row.tool, **data}
         record(Entry(kind, actor, "schedule", str(row.pk), said))

@@ -15,6 +15,7 @@ from execution.engine.calls.refusals import refusal_record
 from execution.engine.submit import Manner, run_submit
 from execution.entry.schedules.services import ADD, request_of
 from execution.entry.schedules.times import due_after
+from execution.event_kinds import SCHEDULE_FIRED
 from execution.models import Run, Schedule
 from registry.selectors import tools_named
 from security.principals import PersonaPrincipal
@@ -105,4 +106,4 @@ def _key(schedule: Schedule, due: datetime) -> str:
 
 def _fired_entry(schedule: Schedule, due: datetime, run: Run) -> Entry:
     data = {"name": schedule.name, "due": due.isoformat()}
-    return Entry("schedule.fired", SYSTEM, "schedule", str(schedule.pk), data, run.pk)
+    return Entry(SCHEDULE_FIRED, SYSTEM, "schedule", str(schedule.pk), data, run.pk)

@@ -5,11 +5,18 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.errors import InvalidRequest, NotFound, ToolHubError
 from execution.engine.calls.checks import call_check
 from execution.engine.calls.requests import CallRequest
 from execution.entry.schedules.times import due_after, time_zone_check
+from execution.event_kinds import (
+    SCHEDULE_CREATED,
+    SCHEDULE_DELETED,
+    SCHEDULE_SWITCHED_OFF,
+    SCHEDULE_SWITCHED_ON,
+)
 from execution.models import Schedule
 from registry.selectors import tool_missing, tools_named
 from security.models import Persona, User
@@ -68,7 +75,7 @@ def schedule_create(
     _call_check(schedule)
     with transaction.atomic():
         schedule.save(force_insert=True)
-        record(_entry("schedule.created", by, schedule, cron=cron, time_zone=time_zone, version=version))
+        record(_entry(SCHEDULE_CREATED, by, schedule, cron=cron, time_zone=time_zone, version=version))
     return schedule
 
 
@@ -79,7 +86,7 @@ def schedule_switch(*, by: User, schedule: Schedule, on: bool) -> None:
     with transaction.atomic():
         here = Schedule.objects.filter(pk=schedule.pk, enabled=not on)
         if here.update(enabled=on, next_at=next_at):
-            record(_entry("schedule.switched_on" if on else "schedule.switched_off", by, schedule))
+            record(_entry(SCHEDULE_SWITCHED_ON if on else SCHEDULE_SWITCHED_OFF, by, schedule))
 
 
 def schedule_delete(*, by: User, schedule: Schedule) -> None:
@@ -88,7 +95,7 @@ def schedule_delete(*, by: User, schedule: Schedule) -> None:
     with transaction.atomic():
         deleted, _ = Schedule.objects.filter(pk=schedule.pk).delete()
         if deleted:
-            record(_entry("schedule.deleted", by, schedule))
+            record(_entry(SCHEDULE_DELETED, by, schedule))
 
 
 def _is_found(by: User, tool: str) -> bool:
@@ -111,7 +118,7 @@ def _call_check(schedule: Schedule) -> None:
         raise _field_error(fields.get(error.code, "persona"), error.message) from error
 
 
-def _entry(kind: str, by: User, schedule: Schedule, **data: object) -> Entry:
+def _entry(kind: EventKind, by: User, schedule: Schedule, **data: object) -> Entry:
     said = {"name": schedule.name, "persona": schedule.persona.name, "tool": schedule.tool, **data}
     return Entry(kind, actor_of(by), "schedule", str(schedule.pk), said)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from execution.engine.calls.requests import CallRequest
 from execution.engine.waiting import run_await
 from execution.entry.dynamic.services import Asked, hook_request, schema_known, schema_made
+from execution.event_kinds import RUN_TRIED
 from execution.models import Run
 from execution.runs.again import submit_on_record
 from registry.selectors import tools_named
@@ -20,7 +21,7 @@ def run_try(*, by: User, persona: Persona, tool: str, request: CallRequest) -> R
     beside the run's own events; a refusal stays there, too. Raises Denied and what `run_submit` raises.
     """
     return submit_on_record(
-        by=by, persona=persona, tool=tool, request=request, kind="run.tried", said={"persona": persona.name}
+        by=by, persona=persona, tool=tool, request=request, kind=RUN_TRIED, said={"persona": persona.name}
     )
 
 

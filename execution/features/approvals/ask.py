@@ -9,13 +9,13 @@ from django.utils import timezone
 from audit.ledger import Entry, record_all
 from core.errors import Overloaded
 from core.failpoints import failpoint
+from execution import event_kinds
 from execution.engine.accept import Accepted
 from execution.engine.entries import accepted_entry
-from execution.engine.events import APPROVAL_ASKED
-from execution.engine.outcomes import CALL_REQUESTED
 from execution.features.approvals.binding import binding_of
 from execution.features.approvals.notify import approval_notify
 from execution.models import Approval, IdempotencyKey, Run, RunEvent, Status
+from execution.run_events import APPROVAL_ASKED, CALL_REQUESTED
 from security.decisions import Check
 
 # Of one persona; more would only hide each other in the queue.
@@ -42,7 +42,7 @@ def approval_ask(accepted: Accepted, asks: Check) -> Run:
     told = {"why": approval.why, "expires_at": approval.expires_at.isoformat()}
     steps: tuple[tuple[str, dict[str, str]], ...] = ((CALL_REQUESTED, {}), (APPROVAL_ASKED, told))
     asked = Entry(
-        "approval.asked",
+        event_kinds.APPROVAL_ASKED,
         accepted.principal.actor,
         "tool",
         run.tool,

@@ -11,14 +11,17 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Denied, InvalidRequest, NotFound, ToolHubError
+from execution import event_kinds
 from execution.engine.accept import run_ring
-from execution.engine.events import APPROVAL_DELEGATED, APPROVED, event_add
+from execution.engine.events import event_add
 from execution.engine.finish import outcome_write
 from execution.engine.outcomes import failure
 from execution.engine.states import transition
 from execution.features.approvals.binding import binding_of
+from execution.features.approvals.expiry import KINDS
 from execution.features.approvals.eyes import Eyes, eyes_check, may_decide
 from execution.models import Approval, Run, Status, Verdict
+from execution.run_events import APPROVAL_DELEGATED, APPROVED
 from security.conditions import SESSION
 from security.decisions import APPROVED as IN_ADVANCE
 from security.models import Grant, User
@@ -123,7 +126,8 @@ def approval_delegate(*, by: User, approval_id: UUID, to: str, actor: Actor | No
         told = {"by": by.get_username(), "to": person.get_username()}
         event_add(asked.run.pk, APPROVAL_DELEGATED, told)
         data = {"approval": str(asked.approval.pk), "to": person.get_username()}
-        record(Entry("approval.delegated", actor or actor_of(by), "tool", asked.run.tool, data, asked.run.pk))
+        who, kind = actor or actor_of(by), event_kinds.APPROVAL_DELEGATED
+        record(Entry(kind, who, "tool", asked.run.tool, data, asked.run.pk))
     return asked.approval
 
 
@@ -158,7 +162,7 @@ def _decided(
         "by": by.get_username(),
         **more,
     }
-    record(Entry(f"approval.{verdict.value}", who, "tool", asked.run.tool, data, asked.run.pk))
+    record(Entry(KINDS[verdict], who, "tool", asked.run.tool, data, asked.run.pk))
 
 
 def _more(hours: int, session: str) -> dict[str, object]:

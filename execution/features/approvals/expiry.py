@@ -1,17 +1,28 @@
 """The end of requests that nobody decided on, and of those whose run was cancelled."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.actors import SYSTEM, Actor
 from core.duties.rows import each
+from execution import event_kinds
 from execution.engine.finish import outcome_write
 from execution.engine.outcomes import failure
 from execution.models import Approval, Run, Status, Verdict
+
+# The ledger's kind of event for what became of a request.
+KINDS: Mapping[Verdict, EventKind] = {
+    Verdict.APPROVED: event_kinds.APPROVAL_APPROVED,
+    Verdict.DENIED: event_kinds.APPROVAL_DENIED,
+    Verdict.EXPIRED: event_kinds.APPROVAL_EXPIRED,
+    Verdict.WITHDRAWN: event_kinds.APPROVAL_WITHDRAWN,
+}
 
 
 def approvals_expire() -> int:
@@ -37,5 +48,5 @@ def approval_close(run: Run, verdict: Verdict, actor: Actor) -> bool:
     waits = Approval.objects.filter(run=run, decision="")
     if not waits.update(decision=verdict, decided_at=Now()):
         return False
-    record(Entry(f"approval.{verdict.value}", actor, "tool", run.tool, {}, run.pk))
+    record(Entry(KINDS[verdict], actor, "tool", run.tool, {}, run.pk))
     return True

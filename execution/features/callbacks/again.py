@@ -8,10 +8,12 @@ from core.errors import Conflict, ToolHubError
 from core.http.check import url_check
 from core.http.errors import HttpFailed, HttpRefused
 from core.outbox.services import delivery_again
-from execution.engine.events import CALLBACK_QUEUED, event_add
+from execution.engine.events import event_add
+from execution.event_kinds import CALLBACK_REDELIVERED
 from execution.features.callbacks.accept import callback_refused
 from execution.features.callbacks.state import delivery_of
 from execution.models import Run
+from execution.run_events import CALLBACK_QUEUED
 from execution.runs.again import finished_require, payload_require
 
 
@@ -34,4 +36,4 @@ def callback_redeliver(*, by: Actor, run: Run) -> None:
         if not delivery_again(delivery):
             raise Conflict("The callback is being sent just now.")
         event_add(run.pk, CALLBACK_QUEUED, {"by": by.name})
-        record(Entry("callback.redelivered", by, "tool", run.tool, {"delivery": str(delivery.pk)}, run.pk))
+        record(Entry(CALLBACK_REDELIVERED, by, "tool", run.tool, {"delivery": str(delivery.pk)}, run.pk))

@@ -9,10 +9,12 @@ from core.actors import SYSTEM
 from core.http.urls import url_read
 from core.outbox.kinds import Message, NotNow, Try, Undeliverable
 from core.outbox.models import Delivery
-from execution.engine.events import CALLBACK_DELIVERED, CALLBACK_FAILED, CALLBACK_TRIED, event_add, iso
+from execution import event_kinds
+from execution.engine.events import event_add, iso
 from execution.engine.results import envelope
 from execution.features.callbacks.state import RUN_OUTCOME
 from execution.models import Run
+from execution.run_events import CALLBACK_DELIVERED, CALLBACK_FAILED, CALLBACK_TRIED
 from security.sealing import Unsealable
 from security.signing import signing_keys
 from security.tokens import principal_of
@@ -48,7 +50,7 @@ class RunOutcome:
             event_add(run.pk, CALLBACK_TRIED, {**data, "next_at": iso(news.next_at)})
             return
         event_add(run.pk, CALLBACK_DELIVERED if news.delivered else CALLBACK_FAILED, data)
-        kind = "callback.delivered" if news.delivered else "callback.failed"
+        kind = event_kinds.CALLBACK_DELIVERED if news.delivered else event_kinds.CALLBACK_FAILED
         said = {"delivery": str(delivery.pk), "to": url_read(delivery.url).origin, **data}
         record(Entry(kind, SYSTEM, "tool", run.tool, said, run.pk))
 

@@ -1,9 +1,10 @@
 """Owes a run's callback, together with its outcome."""
 
 from core.outbox.services import delivery_add
-from execution.engine.events import CALLBACK_QUEUED, event_add
+from execution.engine.events import event_add
 from execution.features.callbacks.state import RUN_OUTCOME
 from execution.models import Run
+from execution.run_events import CALLBACK_QUEUED
 
 
 def callback_owe(run: Run) -> None:

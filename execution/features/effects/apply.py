@@ -6,13 +6,7 @@ from collections.abc import Callable
 from core.errors import ToolHubError, error_object
 from core.failpoints import failpoint
 from execution.engine.children import child_refused, child_submit
-from execution.engine.events import (
-    EFFECT_APPLIED,
-    EFFECT_COMPENSATED,
-    EFFECT_FAILED,
-    EFFECT_TAKEN_BACK,
-    event_next,
-)
+from execution.engine.events import event_next
 from execution.engine.outcomes import Outcome
 from execution.features.effects.plan import plan_make
 from execution.features.effects.steps import OWN, Changed, Compensation, Failed, Plan, Step
@@ -21,6 +15,7 @@ from execution.memory.places import Place, place_of
 from execution.memory.store import memory_read, same, session_touch, spaces_lock, value_put
 from execution.models import EFFECT_FAILED as EFFECT
 from execution.models import Run, Status
+from execution.run_events import EFFECT_APPLIED, EFFECT_COMPENSATED, EFFECT_FAILED, EFFECT_TAKEN_BACK
 from security.policy.usage import LimitGone, LimitReached, limits_held, usage_lock
 
 # So often it is planned anew because others changed the same values.

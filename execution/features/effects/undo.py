@@ -10,11 +10,12 @@ from typing import Any
 
 from core.errors import ToolHubError
 from execution.engine.children import Child, child_check_for, child_refused, child_submit
-from execution.engine.events import EFFECT_COMPENSATED, event_add
+from execution.engine.events import event_add
 from execution.engine.outcomes import Outcome
 from execution.features.effects.steps import Unworkable, Which
 from execution.features.effects.view import View
 from execution.models import Run, Status
+from execution.run_events import EFFECT_COMPENSATED
 from registry.models import ToolVersion
 from security.facts import LimitFact
 from security.policy.usage import LimitReached, usage_lock

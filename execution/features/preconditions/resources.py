@@ -11,6 +11,7 @@ from core.http.check import url_check
 from core.http.client import http_send
 from core.http.errors import HttpFailed, HttpRefused
 from core.http.urls import url_read
+from execution.event_kinds import RESOURCE_ADDED, RESOURCE_REMOVED, RESOURCE_SWITCHED
 from execution.features.preconditions.models import Resource
 from security.models import User
 from security.permissions import actor_of, require
@@ -34,7 +35,7 @@ def resource_add(*, by: User, name: str, url: str = "") -> Resource:
     try:
         with transaction.atomic():
             row = Resource.objects.create(name=name, url=url, created_by=by)
-            record(Entry("resource.added", actor_of(by), "hub", "resources", {"name": name, "url": url}))
+            record(Entry(RESOURCE_ADDED, actor_of(by), "hub", "resources", {"name": name, "url": url}))
     except IntegrityError as error:
         message = f"There is a resource {name} already."
         raise Conflict(message, errors=[{"pointer": "/name", "message": message}]) from error
@@ -49,7 +50,7 @@ def resource_switch(*, by: User, resource: Resource, is_up: bool, reason: str = 
     with transaction.atomic():
         Resource.objects.filter(pk=resource.pk).update(is_up=is_up, reason=reason[:300])
         data = {"name": resource.name, "up": is_up, "reason": reason[:300]}
-        record(Entry("resource.switched", actor_of(by), "hub", "resources", data))
+        record(Entry(RESOURCE_SWITCHED, actor_of(by), "hub", "resources", data))
 
 
 def resource_remove(*, by: User, resource: Resource) -> None:
@@ -58,7 +59,7 @@ def resource_remove(*, by: User, resource: Resource) -> None:
     with transaction.atomic():
         if Resource.objects.filter(pk=resource.pk).delete()[0]:
             data = {"name": resource.name}
-            record(Entry("resource.removed", actor_of(by), "hub", "resources", data))
+            record(Entry(RESOURCE_REMOVED, actor_of(by), "hub", "resources", data))
 
 
 def resource_look(name: str) -> Resource | None:

@@ -7,10 +7,11 @@ from django.db import transaction
 from core.errors import error_object
 from execution.engine.calls.gates import rights_of
 from execution.engine.claim import Lease
-from execution.engine.events import PRECONDITIONS_CHECKED, event_add
+from execution.engine.events import event_add
 from execution.engine.outcomes import Outcome
 from execution.features.preconditions.check import failed_descriptions, preconditions_check
 from execution.models import Run, Status
+from execution.run_events import PRECONDITIONS_CHECKED
 
 
 def preconditions_kept(lease: Lease) -> bool:

@@ -10,12 +10,12 @@ from django.db.models.functions import Now
 from core.errors import ToolHubError
 from execution.engine.children import Child, child_check, child_refused, child_submit
 from execution.engine.claim import Lease
-from execution.engine.events import FALLBACK_CALLED, PERSON_ASKED
 from execution.engine.notices import run_wake
 from execution.engine.outcomes import Outcome
 from execution.features.recovery.notify import person_notify
 from execution.features.retry.wait import attempt_wait
 from execution.models import Attempt, Recovery, Run, Status
+from execution.run_events import FALLBACK_CALLED, PERSON_ASKED
 from security.policy.usage import LimitReached, usage_lock
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}

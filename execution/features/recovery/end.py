@@ -13,14 +13,16 @@ from audit.ledger import Entry, record
 from core.actors import SYSTEM
 from core.duties.rows import BATCH, each
 from core.json.canonical import canonical
-from execution.engine.events import ESCALATED, event_add
+from execution.engine.events import event_add
 from execution.engine.finish import outcome_write
 from execution.engine.outcomes import Outcome, success
 from execution.engine.states import FINAL
+from execution.event_kinds import RUN_ESCALATED
 from execution.features.effects.apply import Apply, effects_write, has_effects
 from execution.features.recovery.begin import attempt_outcome, recovery_told
 from execution.features.recovery.notify import escalation_notify
 from execution.models import Attempt, Recovery, Run, Status
+from execution.run_events import ESCALATED
 from registry.schemas import output_validator, problems_of
 
 # The steward has other duties, too: what is not done in so many seconds is done in its next turn.
@@ -93,6 +95,6 @@ def _escalate(recovery_id: int) -> bool:
         if not mine.update(escalates_at=None, escalated_at=Now()):
             return False
         event_add(row.run_id, ESCALATED, {"to": row.escalates_to})
-        record(Entry("run.escalated", SYSTEM, "tool", row.run.tool, {"to": row.escalates_to}, row.run_id))
+        record(Entry(RUN_ESCALATED, SYSTEM, "tool", row.run.tool, {"to": row.escalates_to}, row.run_id))
         escalation_notify(row.run)
     return True

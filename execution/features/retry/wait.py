@@ -13,10 +13,11 @@ from core.failpoints import failpoint
 from execution.engine.bells import ring
 from execution.engine.booking import attempt_book
 from execution.engine.claim import Lease
-from execution.engine.events import RETRY_WAITS, event_next
+from execution.engine.events import event_next
 from execution.engine.outcomes import Outcome
 from execution.engine.states import transition
 from execution.models import Attempt, Run, Status
+from execution.run_events import RETRY_WAITS
 
 
 def retry_wait(lease: Lease, outcome: Outcome, delay_ms: int) -> bool:
