@@ -241,7 +241,7 @@ def test_heads_of_pages_are_made_by_their_tag() -> None:
 
 def test_cards_with_a_title_are_made_by_their_tag() -> None:
     """Save what is more than a card: a form, and calls between which the keys j and k move."""
-    more = {"execution/tool_try.html", "execution/approval.html", "execution/features/approvals.html"}
+    more = {"execution/tool_try.html", "execution/approval.html", "execution/approvals.html"}
     assert written("card-header|card-title") == more
 
 

@@ -36,7 +36,7 @@ SHOWN = 10
 class Approvals(ConsoleView):
     """What waits for the person, the oldest first, each with the exact call and both answers."""
 
-    template = "execution/features/approvals.html"
+    template = "execution/approvals.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """The page."""
