@@ -25,6 +25,7 @@ KINDS = (
     "flag.switched",
     "grant.created",
     "grant.revoked",
+    "limit.changed",
     "limit.created",
     "limit.deleted",
     "output_pattern.added",

@@ -32,7 +32,7 @@ from registry.personas.views_tokens import TokenNew, TokenRevoke, TokenRotate
 from registry.policy.views import PauseNew, PolicyList, RestrictionLift, RestrictionNew, StandingChange
 from registry.policy.views_capabilities import CapabilitiesList, CapabilityOptions, CapabilityPage
 from registry.policy.views_flags import FlagDelete, FlagNew, FlagPage, FlagsList, FlagTools
-from registry.policy.views_limits import LimitDelete, LimitNew, LimitsList
+from registry.policy.views_limits import LimitDelete, LimitEdit, LimitNew, LimitsList
 from registry.policy.views_matrix import Matrix
 from registry.policy.views_tiers import TierDelete, TierNew, TierPage, TiersList
 from registry.releases.views import (
@@ -120,6 +120,7 @@ urlpatterns = [
     path("policy/flags/<slug:name>/delete/", FlagDelete.as_view(), name="flag_delete"),
     path("policy/limits/", LimitsList.as_view(), name="limits"),
     path("policy/limits/new/", LimitNew.as_view(), name="limit_new"),
+    path("policy/limits/<int:row>/edit/", LimitEdit.as_view(), name="limit_edit"),
     path("policy/limits/<int:row>/delete/", LimitDelete.as_view(), name="limit_delete"),
     path("policy/capabilities/", CapabilitiesList.as_view(), name="capabilities"),
     path("policy/capabilities/options/", CapabilityOptions.as_view(), name="capability_options"),

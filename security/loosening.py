@@ -136,9 +136,10 @@ def safeguard_change(
     """Check a change of a safeguard, and keep who sets which field, in the caller's transaction.
 
     Return what the event of the change says of the two-person rule; nothing where nothing is loosened.
-    `things` are the objects on which a person needs the permission. Raises Denied for an agent that loosens
-    it, and PRECONDITION_REQUIRED where its request names no version (core/edits.py). Where somebody else has
-    to agree, the `safeguarded` function around it raises SecondPersonNeeded.
+    `things` are the objects on which a person needs the table's permission to loosen the safeguard. Raises
+    Denied for a person without it and for an agent, and PRECONDITION_REQUIRED where the request names no
+    version (core/edits.py). Where somebody else has to agree, the `safeguarded` function around it raises
+    SecondPersonNeeded.
     """
     found = [one for one in loosened(kind, before, after) if not one.gives]
     if found:
@@ -159,6 +160,7 @@ def _rule(by: By, found: Sequence[Loosened], subject: Subject, things: Sequence[
         raise _agent_denied(by, found, subject, permission, things)
     if isinstance(by, Actor):
         return {"two_person_rule": "operator"}
+    require(by, permission, *things)
     second = _CONFIRMATION.get()
     if second is not None:
         require(second.by, permission, *things)

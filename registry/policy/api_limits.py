@@ -1,4 +1,4 @@
-"""REST for limits: quotas and rates."""
+"""The API of limits: quotas and rates."""
 
 from typing import Any
 
@@ -19,17 +19,20 @@ from registry.policy.openapi import AFTER, ERRORS, LIMIT, MANAGES, NAME, READ_ER
 from registry.schemas import validator_build
 from security.acting import PERSONAS, reading
 from security.edits import LIMIT as EDITED
-from security.policy.limits import AMOUNT_MAX, WINDOW_MAX, limit_create, limit_delete
+from security.policy.limits import AMOUNT_MAX, WINDOW_MAX, limit_change, limit_create, limit_delete
 from security.policy.models import Limit
 from security.policy.selectors import limit_detail, limits_page
 from security.principals import caller
 
+_CHANGEABLE: dict[str, Any] = {
+    "kind": {"type": "string", "enum": Limit.Kind.values},
+    "amount": {"type": "integer", "minimum": 1, "maximum": AMOUNT_MAX},
+    "window_s": {"type": "integer", "minimum": 1, "maximum": WINDOW_MAX},
+}
 _FORM = form(
     {
-        "kind": {"type": "string", "enum": Limit.Kind.values},
+        **_CHANGEABLE,
         "measure": {"type": "string", "enum": Limit.Measure.values, "default": "calls"},
-        "amount": {"type": "integer", "minimum": 1, "maximum": AMOUNT_MAX},
-        "window_s": {"type": "integer", "minimum": 1, "maximum": WINDOW_MAX},
         "persona": NAME,
         "tier": NAME,
         "tool": NAME,
@@ -40,7 +43,12 @@ _FORM = form(
     description="At most `amount` of `measure` in `window_s` seconds from the first call on: for a persona, "
     "for each persona on a tier, or, with a tool alone, for all personas together.",
 )
-_VALIDATOR = validator_build(_FORM)
+_CHANGE_FORM = form(
+    _CHANGEABLE,
+    description="The values to change; the others stay. What the limit counts (persona, tier, tool and "
+    "measure) cannot be changed.",
+)
+_VALIDATOR, _CHANGE_VALIDATOR = validator_build(_FORM), validator_build(_CHANGE_FORM)
 _LIST: dict[str, Any] = {
     "operation_id": "limits_list",
     "summary": "List quotas and rate limits",
@@ -73,6 +81,15 @@ _READ: dict[str, Any] = {
     "summary": "Read a limit",
     "description": MANAGES,
     "responses": {200: OpenApiResponse(LIMIT), **READ_ERRORS},
+}
+_CHANGE: dict[str, Any] = {
+    "operation_id": "limit_change",
+    "summary": "Change a limit, from the next call on",
+    "description": "A window that is open keeps its start and its count. A larger amount or a shorter window "
+    f"loosens the limit, so a person changes it. {MANAGES}",
+    "request": {"application/json": _CHANGE_FORM},
+    "examples": [OpenApiExample("tighter", value={"amount": 5}, request_only=True)],
+    "responses": {200: OpenApiResponse(LIMIT), **ERRORS},
 }
 _DELETE: dict[str, Any] = {
     "operation_id": "limit_delete",
@@ -108,17 +125,27 @@ class Limits(APIView):
 
 
 class LimitDetail(APIView):
-    """GET and DELETE limits/{id}."""
+    """GET, PATCH and DELETE limits/{id}."""
 
     @extend_schema(**tagged_read(_READ))
     def get(self, request: Request, pk: int) -> Response:
-        row = limit_detail(pk, reading(caller(request), "policy.view_limit", PERSONAS))
+        row = self._limit(request, pk, "policy.view_limit")
+        return tagged(Response(limit_view(row)), EDITED.of(row))
+
+    @extend_schema(**versioned(_CHANGE))
+    def patch(self, request: Request, pk: int) -> Response:
+        limit, body = self._limit(request, pk, "policy.change_limit"), request.data
+        body_check(_CHANGE_VALIDATOR, body)
+        with editing(EDITED.of(limit), if_match(request), body):
+            row = limit_change(by=caller(request), limit=limit, **body)
         return tagged(Response(limit_view(row)), EDITED.of(row))
 
     @extend_schema(**versioned(_DELETE))
     def delete(self, request: Request, pk: int) -> HttpResponse:
-        by = reading(caller(request), "policy.delete_limit", PERSONAS)
-        limit = limit_detail(pk, by)
+        limit = self._limit(request, pk, "policy.delete_limit")
         with editing(EDITED.of(limit), if_match(request)):
             limit_delete(by=caller(request), limit=limit)
         return HttpResponse(status=204)
+
+    def _limit(self, request: Request, pk: int, permission: str) -> Limit:
+        return limit_detail(pk, reading(caller(request), permission, PERSONAS))

@@ -107,26 +107,14 @@ class StandingForm(EditForm):
         return {**self.cleaned_data, "tier": self.cleaned_data["tier"] or None}
 
 
-class LimitForm(PickingForm):
-    """What is limited, and to how much."""
+class _LimitFields(ConsoleForm):
+    """The values of a limit that can be changed later."""
 
-    persona = forms.CharField(max_length=64, required=False, help_text="Counts its calls.")
-    tier = TierField(required=False, help_text="Counts those of each persona on it.")
-    tool = forms.CharField(
-        max_length=64, required=False, help_text="Only calls of it. Alone: of all personas together."
-    )
     kind = forms.ChoiceField(
         choices=[("quota", "quota: what may be used up"), ("rate", "rate: how quickly")],
-        help_text="Beyond a quota calls fail with QUOTA_EXCEEDED, beyond a rate with RATE_LIMIT.",
+        help_text="Calls beyond a quota fail with QUOTA_EXCEEDED, calls beyond a rate with RATE_LIMIT.",
     )
     amount = forms.IntegerField(min_value=1, max_value=AMOUNT_MAX)
-    measure = forms.ChoiceField(
-        choices=[
-            ("calls", "calls"),
-            ("seconds", "seconds that runs take"),
-            ("bytes", "bytes of arguments and results"),
-        ]
-    )
     window_s = forms.IntegerField(
         label="In (seconds)",
         min_value=1,
@@ -135,10 +123,32 @@ class LimitForm(PickingForm):
         help_text="1 is a second, 60 a minute, 86400 a day. The window begins with its first call.",
     )
 
+
+class LimitForm(PickingForm, _LimitFields):
+    """A new limit: what it counts, and how much it allows."""
+
+    persona = forms.CharField(max_length=64, required=False, help_text="Counts its calls.")
+    tier = TierField(required=False, help_text="Counts those of each persona on it.")
+    tool = forms.CharField(
+        max_length=64, required=False, help_text="Only calls of it. Alone: of all personas together."
+    )
+    measure = forms.ChoiceField(
+        choices=[
+            ("calls", "calls"),
+            ("seconds", "seconds that runs take"),
+            ("bytes", "bytes of arguments and results"),
+        ]
+    )
+    field_order = ("persona", "tier", "tool", "kind", "amount", "measure", "window_s")
+
     def wishes(self, by: User) -> dict[str, Any]:
-        """What the service takes."""
+        """Return the service's arguments. Raises InvalidRequest for what the person does not see."""
         given = super().wishes(by)
         return {**given, "tier": tier_named(given["tier"])}
+
+
+class LimitEditForm(_LimitFields, EditForm):
+    """A limit that exists; what it counts stays."""
 
 
 class CapabilityForm(EditForm):

@@ -1,4 +1,4 @@
-"""Limits as REST and pages tell them."""
+"""Limits as the API and the pages show them."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from security.policy.selectors import PolicyBook
 
 
 def limit_view(row: Limit) -> dict[str, Any]:
-    """As the API tells it."""
+    """Return a limit as the API answers it."""
     return {
         "id": row.pk,
         "kind": row.kind,
@@ -21,11 +21,13 @@ def limit_view(row: Limit) -> dict[str, Any]:
         "tool": row.tool or None,
         "created_by": row.created_by.get_username(),
         "created_at": row.created_at,
+        "changed_by": row.changed_by.get_username() if row.changed_by else None,
+        "changed_at": row.changed_at,
     }
 
 
 def limits_view(persona: Persona, book: PolicyBook, kept: frozenset[str]) -> list[dict[str, Any]]:
-    """A persona's limits, its tier's among them, with what it has used of each now; not on `kept` tools."""
+    """Return a persona's limits and its tier's, each with its use now; without those on `kept` tools."""
     return [
         {
             **limit_view(row),

@@ -69,6 +69,8 @@ LIMIT: dict[str, Any] = {
         "tool": {"type": ["string", "null"]},
         "created_by": {"type": "string"},
         "created_at": {"type": "string", "format": "date-time"},
+        "changed_by": {"type": ["string", "null"]},
+        "changed_at": {**TIME_OR_NULL, "description": "When it was last changed; null if never"},
         "used": {"type": ["number", "null"], "description": "With a persona: what it has used of it"},
         "resets_at": {**TIME_OR_NULL, "description": "When the window is over; null before its first call"},
     },

@@ -13,11 +13,11 @@ from core.edits import Edited
 from core.lists import ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
-from registry.policy.forms import LimitForm
+from registry.policy.forms import LimitEditForm, LimitForm
 from security.decisions import limit_words
 from security.edits import LIMIT
 from security.people import person_of
-from security.policy.limits import limit_create, limit_delete
+from security.policy.limits import limit_change, limit_create, limit_delete
 from security.policy.models import Limit
 from security.policy.selectors import limit_detail, limit_fact, limits_page
 
@@ -65,6 +65,39 @@ class LimitNew(ConsoleView):
             return self.show({"form": form, **self.words}, status=422)
         messages.success(request, "The limit holds from the next call on.")
         return redirect("limits")
+
+
+class LimitEdit(ConsoleView):
+    """Changes a limit."""
+
+    permission = "policy.change_limit"
+    template = "registry/policy_new.html"
+
+    def get(self, request: HttpRequest, row: int) -> HttpResponse:
+        """The form with the limit's values."""
+        limit = limit_detail(row, person_of(request))
+        values = {name: getattr(limit, name) for name in ("kind", "amount", "window_s")}
+        return self._show(limit, LimitEditForm(of=LIMIT.of(limit), initial=values))
+
+    def post(self, request: HttpRequest, row: int) -> HttpResponse:
+        """Saves it, or shows what is wrong."""
+        limit = limit_detail(row, person_of(request))
+        form = LimitEditForm(request.POST, of=LIMIT.of(limit))
+        if not form.attempt(lambda: limit_change(by=person_of(request), limit=limit, **form.cleaned_data)):
+            return self._show(limit, form, status=form.status)
+        messages.success(request, "The limit is saved. It applies from the next call on.")
+        return redirect("limits")
+
+    def _show(self, limit: Limit, form: LimitEditForm, *, status: int = 200) -> HttpResponse:
+        words = {
+            "title": f"Limit {limit_fact(limit).of}",
+            "hint": f"It counts {limit.measure}. To count something else, make another limit. "
+            "A window that is open keeps its start and its count.",
+            "action": "Save limit",
+            "up": "limits",
+            "place": "Limits",
+        }
+        return self.show({"form": form, **words}, status=status)
 
 
 class LimitDelete(QuestionView):

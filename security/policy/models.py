@@ -121,6 +121,8 @@ class Limit(models.Model):
     tool = models.CharField(max_length=64, blank=True, default="")
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
+    changed_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    changed_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ("id",)

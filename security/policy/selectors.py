@@ -42,7 +42,7 @@ class PolicyBook:
     def __init__(self, personas: Collection[int], tools: Collection[str], *, used: bool = False) -> None:
         mine = Q(persona__in=personas) | Q(tier__standings__persona__in=personas)
         limits = Limit.objects.filter(mine | Q(persona=None, tier=None, tool__in=tools)).order_by("pk")
-        limits = limits.select_related("persona", "tier", "created_by")
+        limits = limits.select_related("persona", "tier", "created_by", "changed_by")
         self.limit_rows = list(limits.annotate(on=F("tier__standings__persona")))
         self._limits = [(row.persona_id or row.on, row.tool, limit_fact(row)) for row in self.limit_rows]
         counted = {fact.id for _, _, fact in self._limits}
@@ -189,7 +189,7 @@ def _restrictions(by: User) -> QuerySet[Restriction]:
 
 
 def _limits(by: User) -> QuerySet[Limit]:
-    rows = Limit.objects.select_related("persona", "tier", "created_by")
+    rows = Limit.objects.select_related("persona", "tier", "created_by", "changed_by")
     return about(by, rows, "policy.view_limit", persona="persona", tool="tool")
 
 

@@ -22,7 +22,7 @@ from registry.models import Package, Tool
 from security.models import Persona, User
 from security.patterns import patterns_now
 from security.permissions import actor_of
-from security.policy.limits import limit_create, limit_delete
+from security.policy.limits import limit_change, limit_create, limit_delete
 from security.policy.models import Limit, Usage
 from security.policy.tiers import tier_create, tier_set
 from security.services import persona_create
@@ -90,6 +90,29 @@ def test_a_window_that_is_over_begins_anew(
     assert [call("fx_echo", {"value": 1}).status_code for _ in range(2)] == [200, 429]
     Usage.objects.update(ends_at=timezone.now() - timedelta(seconds=1))
     assert [call("fx_echo", {"value": 1}).status_code for _ in range(2)] == [200, 429]
+
+
+def test_a_changed_limit_applies_from_the_next_call_and_keeps_its_window(
+    way: None, call: Call, fx: Package, admin: User, persona: Persona
+) -> None:
+    limit = quota(admin, 3, persona=persona)
+
+    def statuses(count: int) -> list[int]:
+        return [call("fx_echo", {"value": 1}).status_code for _ in range(count)]
+
+    assert statuses(2) == [200, 200]
+    began = Usage.objects.get().ends_at - timedelta(seconds=DAY)
+    limit_change(by=admin, limit=limit, amount=2)
+    assert statuses(1) == [429]
+    limit_change(by=admin, limit=limit, amount=4, window_s=7200)
+    assert Usage.objects.get().ends_at == began + timedelta(seconds=7200)
+    refused = [call("fx_echo", {"value": 1}) for _ in range(3)]
+    assert [one.status_code for one in refused] == [200, 200, 429]
+    assert 7100 < int(refused[-1]["Retry-After"]) <= 7200
+    # The window began a minute ago: one of ten seconds is over.
+    Usage.objects.update(ends_at=timezone.now() + timedelta(seconds=7140))
+    limit_change(by=admin, limit=limit, window_s=10)
+    assert statuses(5) == [200] * 4 + [429]
 
 
 def test_calls_that_are_refused_for_another_reason_are_not_counted(

@@ -32,6 +32,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "api_collection": {"description": "Other."},
     "api_flag": {"state": "off"},
     "api_grant": {"reason": "Other."},
+    "api_limit": {"amount": 500},
     "api_memory_item": {"value": 2},
     "api_package_config": {},
     "api_persona": {"title": "Other."},

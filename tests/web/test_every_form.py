@@ -87,6 +87,7 @@ FILLED: dict[str, dict[str, Any]] = {
     "grant_edit": {"reason": "other"},
     "grant_new": {"capability": "file:write", "reason": "writes"},
     "install": {"type": "url", "location": "https://example.org/a.zip", "digest": "0" * 64},
+    "limit_edit": {"amount": "500"},
     "limit_new": {"tool": "fx_echo", "amount": "5"},
     "members_add": {"tools": "fx_echo"},
     "output_patterns": {"name": "Cards", "pattern": "card-[0-9]+"},

@@ -61,6 +61,8 @@ class Case:
     make: Callable[[User, Persona], dict[str, Any]]
     loosens: tuple[tuple[str, str], ...]
     api: Callable[[dict[str, Any]], tuple[str, str, dict[str, Any]]] | None
+    # What a person needs for the change beside the table's permission to loosen.
+    needs: tuple[str, ...] = ()
 
 
 def _tool() -> Tool:
@@ -136,6 +138,21 @@ def _pause(admin: User, persona: Persona) -> dict[str, Any]:
 def _limit(admin: User, persona: Persona) -> dict[str, Any]:
     limit = limit_create(by=admin, kind="rate", measure="calls", amount=5, window_s=60, persona=persona)
     return {"limit": limit}
+
+
+def _limit_change(**change: Any) -> Case:
+    """A limit whose fields `change` names are loosened by it."""
+
+    def make(admin: User, persona: Persona) -> dict[str, Any]:
+        return {**_limit(admin, persona), **change}
+
+    return Case(
+        "limit.change",
+        make,
+        tuple(("limit", name) for name in SAFEGUARDS["limit"].fields if name in change),
+        lambda made: ("PATCH", f"limits/{made['limit'].pk}", change),
+        needs=("policy.change_limit",),
+    )
 
 
 def _pattern(admin: User, persona: Persona) -> dict[str, Any]:
@@ -264,6 +281,10 @@ CASES = {
         (("limit", GONE),),
         lambda made: ("DELETE", f"limits/{made['limit'].pk}", {}),
     ),
+    "amount of a limit": _limit_change(amount=6),
+    "window of a limit": _limit_change(window_s=59),
+    "kind of a limit": _limit_change(kind="quota"),
+    "all of a limit": _limit_change(kind="quota", amount=50, window_s=1),
     "output pattern": Case(
         "output_pattern.remove",
         _pattern,
@@ -302,10 +323,10 @@ CASES = {
     ),
     "two-person rule": Case("two_person_rule.switch", _rule_on, (("two_person_rule", "on"),), None),
 }
-# No door edits these: the rows are only made and deleted.
+# No door edits these: the rows are only made and deleted. What a limit counts stays.
 NEVER_EDITED = {
-    (kind, field) for kind in ("restriction", "limit", "output_pattern") for field in SAFEGUARDS[kind].fields
-}
+    (kind, field) for kind in ("restriction", "output_pattern") for field in SAFEGUARDS[kind].fields
+} | {("limit", field) for field in ("measure", "persona", "tier", "tool")}
 
 
 def kept() -> list[Any]:
@@ -452,7 +473,7 @@ def test_with_two_people_the_second_confirms_each(
     for name, case in CASES.items():
         with subtests.test(name), transaction.atomic():
             made = case.make(admin, persona)
-            first = _holder("first", _permission(case), "execution.approve_run")
+            first = _holder("first", _permission(case), *case.needs, "execution.approve_run")
             before = kept()
             with pytest.raises(SecondPersonNeeded) as needed:
                 DOORS[case.door](by=first, **made)
