@@ -5,10 +5,11 @@ from django.utils import timezone
 
 
 class Submission(models.Model):
-    """A form or request that was carried out, by the one-time key that came with it.
+    """A form or API request that was carried out, by the one-time key that came with it.
 
     `owner` sent it, as `person:1`. `digest` is the SHA-256 of what was sent. `place` is the address of what
-    it made; `notice` is what the answer to the next one with this key says.
+    it made; `notice` is what the page says to the next form with this key. `answer` is the answer to an API
+    request as JSON, without secrets.
     """
 
     owner = models.CharField(max_length=80)
@@ -16,6 +17,7 @@ class Submission(models.Model):
     digest = models.CharField(max_length=64)
     place = models.CharField(max_length=2000, blank=True, default="")
     notice = models.CharField(max_length=300, blank=True, default="")
+    answer = models.TextField(blank=True, default="", db_default="")
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:

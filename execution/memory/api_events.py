@@ -16,6 +16,7 @@ from execution.memory.webhooks import event_view, webhook_add, webhook_remove
 from execution.runs.api import sequence_read
 from registry.bodies import body_check
 from registry.schemas import validator_build
+from security.idempotency import creates
 from security.principals import caller
 
 PAGE = 100
@@ -54,11 +55,15 @@ class Webhooks(APIView):
         rows = Webhook.objects.filter(persona_id=caller(request).persona_id).order_by("pk")
         return Response({"webhooks": [_webhook_view(row) for row in rows]})
 
-    @extend_schema(
-        operation_id="webhook_add",
-        summary="Have session events posted to an address, signed",
-        request={"application/json": openapi.WEBHOOK_NEW},
-        responses=openapi.said(openapi.WEBHOOK, "It gets events from now on.", 401, 422, 503, status=201),
+    @creates(
+        {
+            "operation_id": "webhook_add",
+            "summary": "Have session events posted to an address, signed",
+            "request": {"application/json": openapi.WEBHOOK_NEW},
+            "responses": openapi.said(
+                openapi.WEBHOOK, "It gets events from now on.", 401, 422, 503, status=201
+            ),
+        }
     )
     def post(self, request: Request) -> Response:
         body: Any = request.data

@@ -38,6 +38,7 @@ from registry.collections.services import (
 )
 from registry.edits import COLLECTION
 from security.acting import PERSONAS, acting, person_answering, reading
+from security.idempotency import creates
 from security.principals import PersonaPrincipal, caller
 
 
@@ -88,7 +89,7 @@ class Collections(APIView):
         told = [{**_short(row), "tool_count": getattr(row, "tool_count", None) or 0} for row in rows]
         return Response({"collections": told, "next": more})
 
-    @extend_schema(**openapi.CREATE)
+    @creates(openapi.CREATE)
     def post(self, request: Request) -> Response:
         by = caller(request)
         acting(by, ADD, PERSONAS)

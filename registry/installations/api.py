@@ -27,6 +27,7 @@ from registry.installations.services import (
 from registry.installations.source_form import Source, source_read
 from registry.schemas import validator_build
 from security.acting import reading
+from security.idempotency import creates
 from security.principals import caller
 from toolhub_sdk.checks.contents import ARCHIVE_BYTES_MAX
 
@@ -63,7 +64,7 @@ class Installations(APIView):
         shown = [installation_view(one, brief=True) for one in found]
         return Response({"installations": shown, "next": more})
 
-    @extend_schema(**openapi.START)
+    @creates(openapi.START)
     def post(self, request: Request) -> Response:
         body: Any = request.data
         if isinstance(body, bytes):

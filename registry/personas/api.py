@@ -21,6 +21,7 @@ from registry.policy.limits_view import limits_view
 from registry.policy.named import tier_named
 from security.acting import PERSONAS, acting, reading
 from security.edits import PERSONA
+from security.idempotency import creates
 from security.loosening import setters_view
 from security.models import Grant, Persona
 from security.policy.selectors import PolicyBook, standing_of
@@ -101,7 +102,7 @@ class Personas(APIView):
         found, more = page_after(rows.select_related("standing__tier"), request.query_params)
         return Response({"personas": [persona_short(row) for row in found], "next": more})
 
-    @extend_schema(**openapi.PERSONA_CREATE)
+    @creates(openapi.PERSONA_CREATE)
     def post(self, request: Request) -> Response:
         by = caller(request)
         acting(by, "security.add_persona", PERSONAS)

@@ -23,6 +23,7 @@ from registry.policy.named import time_read
 from registry.services import assignment_create, assignment_delete
 from security.acting import person_answering
 from security.edits import GRANT
+from security.idempotency import creates
 from security.models import Grant, User
 from security.policy.services import field_error
 from security.principals import PersonaPrincipal, caller
@@ -60,7 +61,7 @@ class Assignments(APIView):
         )
         return Response({"assignments": [assignment_view(row) for row in found], "next": more})
 
-    @extend_schema(**openapi.ASSIGNMENT_CREATE)
+    @creates(openapi.ASSIGNMENT_CREATE)
     def post(self, request: Request, name: str) -> Response:
         by = caller(request)
         persona = persona_managed(by, name, "registry.add_assignment")
@@ -117,7 +118,7 @@ class Grants(APIView):
         found, more = page_after(rows, request.query_params)
         return Response({"grants": [grant_view(row) for row in found], "next": more})
 
-    @extend_schema(**openapi.GRANT_CREATE)
+    @creates(openapi.GRANT_CREATE)
     def post(self, request: Request, name: str) -> Response:
         by = caller(request)
         persona = persona_managed(by, name, "security.add_grant")

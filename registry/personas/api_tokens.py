@@ -16,6 +16,7 @@ from core.openapi import versioned
 from registry.personas import openapi
 from registry.personas.api import body_read, gone, persona_managed, persona_seen
 from security.edits import TOKEN
+from security.idempotency import creates
 from security.models import Persona, Token
 from security.principals import caller
 from security.services import token_create, token_revoke, token_rotate
@@ -62,7 +63,7 @@ class Tokens(APIView):
         found, more = page_after(rows, request.query_params)
         return Response({"tokens": [token_view(row) for row in found], "next": more})
 
-    @extend_schema(**openapi.TOKEN_CREATE)
+    @creates(openapi.TOKEN_CREATE, shown_once=("token",))
     def post(self, request: Request, name: str) -> Response:
         by = caller(request)
         persona = persona_managed(by, name, "security.add_token")
@@ -84,7 +85,7 @@ class TokenDetail(APIView):
 class TokenRotate(APIView):
     """POST personas/{name}/tokens/{id}/rotate."""
 
-    @extend_schema(**openapi.TOKEN_ROTATE)
+    @creates(openapi.TOKEN_ROTATE, shown_once=("token",))
     def post(self, request: Request, name: str, pk: int) -> Response:
         by = caller(request)
         token = _token(persona_managed(by, name, "security.add_token"), pk)

@@ -17,6 +17,7 @@ from registry.policy import openapi
 from registry.policy.named import persona_named, time_read, tool_named
 from security.acting import PERSONAS, reading
 from security.edits import RESTRICTION
+from security.idempotency import creates
 from security.policy.models import Restriction
 from security.policy.selectors import restriction_detail, restrictions_page
 from security.policy.services import pause_begin, restriction_create, restriction_lift
@@ -47,7 +48,7 @@ class Restrictions(APIView):
         rows, more = page_after(restrictions_page(request.query_params, by), request.query_params)
         return Response({"restrictions": [restriction_view(row) for row in rows], "next": more})
 
-    @extend_schema(**openapi.CREATE)
+    @creates(openapi.CREATE)
     def post(self, request: Request) -> Response:
         wishes = _wishes(openapi.RESTRICTION_VALIDATOR, request)
         return Response(restriction_view(restriction_create(by=caller(request), **wishes)), status=201)
@@ -56,7 +57,7 @@ class Restrictions(APIView):
 class Pauses(APIView):
     """POST pauses."""
 
-    @extend_schema(**openapi.PAUSE)
+    @creates(openapi.PAUSE)
     def post(self, request: Request) -> Response:
         wishes = _wishes(openapi.PAUSE_VALIDATOR, request)
         return Response(restriction_view(pause_begin(by=caller(request), **wishes)), status=201)

@@ -19,6 +19,7 @@ from registry.policy.openapi import AFTER, ERRORS, LIMIT, MANAGES, NAME, READ_ER
 from registry.schemas import validator_build
 from security.acting import PERSONAS, reading
 from security.edits import LIMIT as EDITED
+from security.idempotency import creates
 from security.policy.limits import AMOUNT_MAX, WINDOW_MAX, limit_change, limit_create, limit_delete
 from security.policy.models import Limit
 from security.policy.selectors import limit_detail, limits_page
@@ -109,7 +110,7 @@ class Limits(APIView):
         rows, more = page_after(limits_page(request.query_params, by), request.query_params)
         return Response({"limits": [limit_view(row) for row in rows], "next": more})
 
-    @extend_schema(**_CREATE)
+    @creates(_CREATE)
     def post(self, request: Request) -> Response:
         body: Any = request.data
         body_check(_VALIDATOR, body)

@@ -18,6 +18,7 @@ from registry.policy.openapi import AFTER, form, operation, page_of
 from registry.schemas import validator_build
 from security.acting import PERSONAS, acting
 from security.edits import OUTPUT_PATTERN
+from security.idempotency import creates
 from security.models import OutputPattern
 from security.patterns import LENGTH_MAX, NAME_MAX, pattern_add, pattern_remove
 from security.principals import caller
@@ -84,7 +85,7 @@ class OutputPatterns(APIView):
         found, more = page_after(rows, request.query_params)
         return Response({"patterns": [pattern_view(row) for row in found], "next": more})
 
-    @extend_schema(**_ADD)
+    @creates(_ADD)
     def post(self, request: Request) -> Response:
         by, body = caller(request), request.data
         acting(by, "security.add_outputpattern", PERSONAS)

@@ -21,6 +21,7 @@ from registry.policy.named import flag_named, tool_named
 from registry.selectors import tool_detail
 from security.acting import PERSONAS, acting, person_answering, reading
 from security.edits import FLAG, TIER
+from security.idempotency import creates
 from security.loosening import setters_view
 from security.models import User
 from security.policy.models import Flag, Tier
@@ -70,7 +71,7 @@ class Tiers(APIView):
         rows, more = page_after(tiers_page({}), request.query_params)
         return Response({"tiers": [tier_view(row) for row in rows], "next": more})
 
-    @extend_schema(**openapi.TIER_CREATE)
+    @creates(openapi.TIER_CREATE)
     def post(self, request: Request) -> Response:
         body = _body("tier", request.data)
         granted = {name: body.pop(name) for name in ("capabilities", "flags") if name in body}
@@ -115,7 +116,7 @@ class Flags(APIView):
         rows, more = page_after(flags_page({}, by), request.query_params)
         return Response({"flags": [flag_view(row, by) for row in rows], "next": more})
 
-    @extend_schema(**openapi.FLAG_CREATE)
+    @creates(openapi.FLAG_CREATE)
     def post(self, request: Request) -> Response:
         flag = flag_create(by=caller(request), **_body("flag", request.data))
         return Response(flag_view(flag, person_answering(caller(request))), status=201)

@@ -20,6 +20,7 @@ from registry.rules.services import MESSAGE_MAX, POINTER_MAX, rule_add, rule_che
 from registry.schemas import validator_build
 from registry.selectors import tool_detail
 from security.acting import reading
+from security.idempotency import creates
 from security.policy.selectors import standing_of
 from security.principals import caller
 from toolhub_sdk.checks.rule_names import names_gone
@@ -85,8 +86,8 @@ class Rules(APIView):
         tool = tool_detail(name, reading(caller(request), "registry.view_tool"))
         return Response({"rules": [_view(one) for one in rules_told(tool)]})
 
-    @extend_schema(
-        **_said(
+    @creates(
+        _said(
             "tool_rule_add",
             "Add a rule to a tool's calls",
             RULE,
