@@ -1,30 +1,48 @@
 """`/mcp` and `/mcp/{collection}`: one POST is one message and its answer (Streamable HTTP, no stream)."""
 
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import NotAuthenticated
 
 from core.errors import ToolHubError
-from core.parsers import BODY_MAX
+from core.parsers import BODY_MAX, parse_body
 from core.problems import drf_exception_handler
+from execution.engine.store.hotpath import Outdated
+from execution.engine.submit import may_be_proven
+from execution.entry.mcp.answers import refused_answer, refused_by, result_answer
+from execution.entry.mcp.calls import tool_call, tool_call_known
 from execution.entry.mcp.door import Door
+from execution.entry.mcp.reader import METHOD as CALL
+from execution.entry.mcp.reader import Call, call_read
+from execution.runs.authentication import caller_kept, caller_read
 from registry.collections.selectors import collection_missing, sight_of
 from security.authentication import principal_read
+from security.principals import PersonaPrincipal
 
 METHOD = "POST"
+# Bytes of a body that the hub parses before it knows the caller: the body names the tool, and one statement
+# reads both. Parsing so many takes a millisecond. The caller of a larger body is looked up first.
+READ_FIRST = 16_384
+# Headers of a call that is not over when it is accepted, or may be the same as one before.
+_OWN_WAY = frozenset({"HTTP_PREFER", "HTTP_IDEMPOTENCY_KEY"})
 
 
 @csrf_exempt
 def mcp(request: HttpRequest, collection: str = "") -> HttpResponse:
     """Answers an MCP client. Who may not ask gets a problem (RFC 9457), who may an answer of JSON-RPC 2.0."""
     try:
-        return _answered(request, collection)
+        return _message_answered(request, collection)
     except Exception as error:  # noqa: BLE001 - each leaves as a problem, as from the API
         return drf_exception_handler(error, {"view": mcp})
 
 
-def _answered(request: HttpRequest, collection: str) -> HttpResponse:
+def _message_answered(request: HttpRequest, collection: str) -> HttpResponse:
     _origin_check(request)
     if request.method != METHOD:
         # There is no stream to listen to, and no session to end.
@@ -33,15 +51,73 @@ def _answered(request: HttpRequest, collection: str) -> HttpResponse:
         )
         response["Allow"] = METHOD
         return response
+    if _length(request) > READ_FIRST:
+        _principal(request)
+    message = _parsed(request.read(BODY_MAX + 1))
+    if (call := call_read(message, request.META)) is not None:
+        return _called(request, collection, call)
+    principal = _principal(request)
+    _collection_check(principal, collection)
+    # The official types and checks take 46 MB of a process and a second; who only calls needs neither.
+    from execution.entry.mcp.messages import message_answer  # noqa: PLC0415
+
+    return message_answer(_door(request, principal, collection), message)
+
+
+def _called(request: HttpRequest, collection: str, call: Call) -> HttpResponse:
+    """The answer to a call, by what this process knew of the caller where that still holds."""
+    header = request.META.get("HTTP_AUTHORIZATION", "")
+    if not collection and _OWN_WAY.isdisjoint(request.META):
+        kept = caller_kept(header, call.name)
+        if kept and may_be_proven(kept[1]):
+            principal, found, proof = kept
+            with contextlib.suppress(Outdated):
+                return _answered(
+                    call, partial(tool_call_known, _door(request, principal), call, found, proof)
+                )
+    principal, known = caller_read(header, call.name)
+    _collection_check(principal, collection)
+    door = _door(request, principal, collection)
+    return _answered(call, partial(tool_call, door, call.version, call.params, found=known))
+
+
+def _answered(call: Call, carry_out: Callable[[], dict[str, Any]]) -> HttpResponse:
+    try:
+        return result_answer(call.number, carry_out())
+    except Outdated:
+        raise
+    except Exception as error:  # noqa: BLE001 - each leaves as an error of JSON-RPC
+        return refused_answer(call.number, refused_by(CALL, error))
+
+
+def _door(request: HttpRequest, principal: PersonaPrincipal, collection: str = "") -> Door:
+    return Door(principal, collection, request.META)
+
+
+def _length(request: HttpRequest) -> int:
+    """The body's length as the client gives it; beyond all bounds where it gives none."""
+    text = request.META.get("CONTENT_LENGTH") or ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else BODY_MAX
+
+
+def _principal(request: HttpRequest) -> PersonaPrincipal:
     principal = principal_read(request.META.get("HTTP_AUTHORIZATION", ""))
     if principal is None:
         raise NotAuthenticated
+    return principal
+
+
+def _parsed(body: bytes) -> Any:
+    """The body's value, or the error that says why it has none: first it is looked at who asks."""
+    try:
+        return parse_body(body)
+    except ToolHubError as error:
+        return error
+
+
+def _collection_check(principal: PersonaPrincipal, collection: str) -> None:
     if collection and not sight_of(principal.persona_id).collections.filter(name=collection).exists():
         raise collection_missing(collection)
-    # The official types and checks take 46 MB of a process and a second; who has no MCP client needs neither.
-    from execution.entry.mcp.messages import message_answer  # noqa: PLC0415
-
-    return message_answer(Door(principal, collection, request.headers), request.read(BODY_MAX + 1))
 
 
 def _origin_check(request: HttpRequest) -> None:

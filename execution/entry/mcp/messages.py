@@ -1,19 +1,15 @@
 """One message of an MCP client, checked by the official types, and the answer to it (JSON-RPC 2.0)."""
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
 from django.http import HttpResponse
 from mcp.shared.inbound import (
-    ERROR_CODE_HTTP_STATUS,
     MCP_PROTOCOL_VERSION_HEADER,
     InboundLadderRejection,
     classify_inbound_request,
 )
 from mcp_types import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -28,51 +24,36 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 from pydantic import ValidationError
 
 from core.errors import ToolHubError
-from core.parsers import parse_body
-from core.problems import as_toolhub_error
+from execution.entry.mcp.answers import refused_answer, refused_by, result_answer
 from execution.entry.mcp.calls import params_unfit, tool_call
 from execution.entry.mcp.door import Door
 from execution.entry.mcp.methods import METHODS
+from execution.entry.mcp.protocol import UNNAMED_VERSION
 from execution.entry.mcp.refused import Refused
 
-log = logging.getLogger(__name__)
-
-# What a client that names none speaks, by the revisions that have the header.
-UNNAMED = "2025-03-26"
 _SAID = 300
 
 
-def message_answer(door: Door, body: bytes) -> HttpResponse:
+def message_answer(door: Door, message: Any) -> HttpResponse:
     """The response to a posted message: 202 for a notification, else a result or an error under its id.
 
-    Errors have the HTTP status that the protocol's own table gives them, 200 where it gives none.
+    `message` is the body's value, or the ToolHubError that says why it has none.
     """
     number = None
     try:
-        message = _parsed(body)
+        message = _object(message)
         if "id" not in message:
             return _notified(message)
         number = _request_id(message)
         version = _version(message, door.headers)
-        return _sent({"id": number, "result": _result(door, version, message)})
+        return result_answer(number, _result(door, version, message))
     except Refused as refused:
-        error = {"code": refused.code, "message": refused.message}
-        data = {} if refused.data is None else {"data": refused.data}
-        status = ERROR_CODE_HTTP_STATUS.get(refused.code, 200)
-        return _sent({"id": number, "error": error | data}, status)
+        return refused_answer(number, refused)
 
 
-def _sent(body: Mapping[str, Any], status: int = 200) -> HttpResponse:
-    return HttpResponse(
-        orjson.dumps({"jsonrpc": "2.0", **body}), status=status, content_type="application/json"
-    )
-
-
-def _parsed(body: bytes) -> dict[str, Any]:
-    try:
-        message = parse_body(body)
-    except ToolHubError as error:
-        raise Refused(PARSE_ERROR, error.message, error.as_error()) from error
+def _object(message: Any) -> dict[str, Any]:
+    if isinstance(message, ToolHubError):
+        raise Refused(PARSE_ERROR, message.message, message.as_error()) from message
     if not isinstance(message, dict):
         raise Refused(INVALID_REQUEST, "The body must be one request or notification, no batch.")
     return message
@@ -110,7 +91,7 @@ def _version(message: Mapping[str, Any], headers: Mapping[str, str]) -> str:
         # One that is not known is answered with the newest that is; the client goes away or takes it.
         return asked if asked in HANDSHAKE_PROTOCOL_VERSIONS else HANDSHAKE_PROTOCOL_VERSIONS[-1]
     if named is None:
-        return UNNAMED
+        return UNNAMED_VERSION
     if named not in HANDSHAKE_PROTOCOL_VERSIONS:
         known = [*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS]
         words = f"This hub does not speak {named[:40]!r}, but {', '.join(known)}."
@@ -132,16 +113,11 @@ def _result(door: Door, version: str, message: Mapping[str, Any]) -> dict[str, A
             raise Refused(INVALID_PARAMS, unfit.message, data) from error
         raise Refused(INVALID_PARAMS, f"params does not fit: {_words(error)}") from error
     try:
-        return serialize_server_result(name, version, method(door, version, params or {}))
-    except Refused:
-        raise
+        result = method(door, version, params or {})
+        # A call's result is in the form of its revision already: its JSON is not read again.
+        return result if method is tool_call else serialize_server_result(name, version, result)
     except Exception as error:
-        known = as_toolhub_error(error)
-        if known is None:
-            log.exception("MCP's %s failed", name)
-            known = ToolHubError("The hub made a mistake. It is logged under the request's id.")
-        code = INVALID_PARAMS if known.known.status in (404, 422) else INTERNAL_ERROR
-        raise Refused(code, known.message, known.as_error()) from error
+        raise refused_by(name, error) from error
 
 
 def _words(error: ValidationError) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from execution.entry.mcp.calls import tool_call
 from execution.entry.mcp.door import Door
+from execution.entry.mcp.protocol import HANDSHAKE_VERSIONS, MODERN_VERSIONS
 from registry.api import tools_page
 from registry.filters import ToolFilter
 from registry.formats import tools_converted
@@ -50,7 +50,7 @@ def discover(door: Door, version: str, params: Params) -> dict[str, Any]:
     """What a client learns in place of a handshake."""
     return {
         **_about(door),
-        "supportedVersions": [*MODERN_PROTOCOL_VERSIONS, *HANDSHAKE_PROTOCOL_VERSIONS],
+        "supportedVersions": [*MODERN_VERSIONS, *HANDSHAKE_VERSIONS],
         "_meta": {"io.modelcontextprotocol/serverInfo": _server()},
         "resultType": "complete",
         "ttlMs": LIST_TTL_MS,
