@@ -128,15 +128,15 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "test_what_does_not_fit_in_memory_fails_the_run_and_keeps_the_result",
     ),
     "APPROVAL_DENIED": (
-        "execution/features/approvals/test_deciding.py",
+        "execution/approvals/test_deciding.py",
         "test_denied_it_ends_and_the_caller_reads_why",
     ),
     "APPROVAL_EXPIRED": (
-        "execution/features/approvals/test_deciding.py",
+        "execution/approvals/test_deciding.py",
         "test_nobody_in_time_cancels_it",
     ),
     "APPROVAL_REQUIRED": (
-        "execution/features/approvals/test_deciding.py",
+        "execution/approvals/test_deciding.py",
         "test_a_call_that_was_changed_after_the_decision_does_not_start",
     ),
     "RATE_LIMIT": ("execution/test_quotas.py", "test_a_rate_lets_five_pass_in_a_second"),
@@ -150,12 +150,12 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "MEMORY_FULL": ("execution/memory/test_memory_api.py", "test_values_keys_and_scopes_have_limits"),
     "CALLBACK_REFUSED": (
-        "execution/features/callbacks/test_accepting.py",
+        "execution/callbacks/test_accepting.py",
         "test_an_address_that_may_not_be_posted_to_is_refused_with_its_reason",
     ),
     "QUARANTINED": ("installations/test_releases.py", "test_what_is_in_quarantine_waits_for_a_person"),
     "CALLBACK_NONE": (
-        "execution/features/callbacks/test_delivering.py",
+        "execution/callbacks/test_delivering.py",
         "test_redelivery_needs_an_outcome_a_callback_and_a_payload",
     ),
 }

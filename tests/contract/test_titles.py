@@ -16,11 +16,11 @@ from registry.models import Package, Tool, ToolVersion
 from registry.services import assignment_create
 from security.models import Persona, User
 from security.services import grant_create
-from tests.effects.conftest import ask, fx_installed, perform
+from tests.effects.conftest import ask, fx_published, perform
 from tests.execution.fixtures import fx
 from tests.execution.operations.conftest import Operate, operate
 
-__all__ = ["ask", "fx", "fx_installed", "operate", "perform"]
+__all__ = ["ask", "fx", "fx_published", "operate", "perform"]
 ROOT = Path(__file__).parents[1]
 Call = Callable[..., Any]
 # Tests of this file have these titles as their first line; `ELSEWHERE` names others' files and tests.
@@ -47,7 +47,7 @@ ELSEWHERE = {
         "test_what_a_server_may_do_twice_carries_the_run_as_its_key",
     ),
     "should send results to Workflow Executor": (
-        "execution/features/callbacks/test_delivering.py",
+        "execution/callbacks/test_delivering.py",
         "test_the_outcome_is_posted_once_and_signed",
     ),
     "should maintain performance under load": (
@@ -63,7 +63,7 @@ ELSEWHERE = {
         "test_blocked_a_call_is_refused_with_what_was_found",
     ),
     "should orchestrate sequential tool execution": (
-        "execution/entry/operations/test_chain.py",
+        "execution/operations/test_chain.py",
         "test_a_chain_adds_its_members_to_the_answer",
     ),
     "should optimize tool execution performance": (

@@ -1,4 +1,4 @@
-"""The fixture package, installed as an operator does it, and calls of its tools carried out here."""
+"""The fixture package, published, and calls of its tools carried out here."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -7,7 +7,6 @@ from typing import Any
 
 import orjson
 import pytest
-from django.core.management import call_command
 from django.db.models.functions import Now
 from django.test import Client
 
@@ -18,6 +17,8 @@ from execution.models import Run
 from registry.models import Package
 from registry.services import assignment_create
 from security.models import Persona, User
+from tests.sandbox.packages import publish
+from toolhub_sdk.cli.package_folder import files_read, manifest_load
 
 FOLDER = Path(__file__).parents[1] / "packages" / "fx"
 Perform = Callable[..., Any]
@@ -25,10 +26,10 @@ Ask = Callable[..., Any]
 
 
 @pytest.fixture
-def fx_installed(transactional_db: None, admin: User, persona: Persona) -> Package:
-    """The package `fx`, published and assigned to the persona."""
-    call_command("package_install", str(FOLDER), "--yes", verbosity=0)
-    package = Package.objects.get(name="fx")
+def fx_published(transactional_db: None, admin: User, persona: Persona) -> Package:
+    """The package `fx`, published without its self-test, and assigned to the persona."""
+    contents = files_read(FOLDER)
+    package = publish(manifest_load(FOLDER, contents), contents).package
     assignment_create(by=admin, persona=persona, package=package)
     return package
 
@@ -58,7 +59,7 @@ def work_all() -> None:
 
 
 @pytest.fixture
-def perform(fx_installed: Package, call: Callable[..., Any], ask: Ask) -> Perform:
+def perform(fx_published: Package, call: Callable[..., Any], ask: Ask) -> Perform:
     """Calls a tool and carries it out to its end; the run as the persona reads it."""
 
     def do(tool: str, arguments: Any, **more: Any) -> Any:

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from execution.features.approvals.decide import approval_grant
 from execution.models import Approval
+from registry.models import Tool
 from security.models import User
 from tests.effects.conftest import FOLDER, Ask, Perform, work_all
 from tests.packages.load import package_files
@@ -53,6 +55,15 @@ def test_the_fixture_packages_use_every_member() -> None:
 
 
 @pytest.mark.sandbox
+def test_an_operator_installs_the_package_whose_self_test_tries_every_tool(
+    transactional_db: None, admin: User
+) -> None:
+    call_command("package_install", str(FOLDER), "--yes", verbosity=0)
+    in_use = Tool.objects.filter(package__name="fx", active__isnull=False).values_list("name", flat=True)
+    assert set(in_use) == {each["name"] for each in manifest_load(FOLDER, files_read(FOLDER))["tools"]}
+
+
+@pytest.mark.sandbox
 def test_what_a_contract_declares_is_so(perform: Perform, ask: Ask, call: Any) -> None:
     told = perform("fx_every", {"note": "a\u202eb"}, **HERE)
     assert told["data"] == {
@@ -71,7 +82,7 @@ def test_what_a_contract_declares_is_so(perform: Perform, ask: Ask, call: Any) -
 
 @pytest.mark.sandbox
 def test_a_call_that_a_person_approves(
-    fx_installed: Any, call: Any, ask: Ask, admin: User, settings: Any
+    fx_published: Any, call: Any, ask: Ask, admin: User, settings: Any
 ) -> None:
     settings.FOUR_EYES = False
     asked = call("fx_asks", {"word": "a"}, HTTP_PREFER="respond-async").json()["metadata"]
