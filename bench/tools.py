@@ -8,11 +8,12 @@ from core.actors import SYSTEM
 from registry.releases.draft import release_draft
 from registry.releases.publish import draft_publish, release_publish
 from toolhub_sdk.package import CONTRACT, manifest_of
+from toolhub_sdk.runtimes.registry import own_runtime
 
 
 def impure_publish() -> None:
     """Echo as a tool whose accept and start are committed before it works."""
-    manifest = manifest_of(data, data.PACKAGE)
+    manifest = manifest_of(data, data.PACKAGE, runtime=own_runtime().name)
     echo = copy.deepcopy(next(each for each in manifest["tools"] if each["name"] == "echo"))
     contract: dict[str, Any] = echo["_meta"][CONTRACT]
     contract.update({"function": "echo", "sideEffects": "impure"})

@@ -13,6 +13,8 @@ from chaos.disk import SmallDisk
 from chaos.gate import Gate
 from chaos.postgres import Postgres
 from chaos.redis_server import Redis
+from execution.runners.queues import QUEUES
+from registry.installations.bells import QUEUE as INSTALL
 
 RABBITMQ = os.environ.get("TOOLHUB_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672//")
 
@@ -70,7 +72,7 @@ class RabbitBroker:
         )
         connection.connect()
         try:
-            for name in ("default", "sandbox", "mcp", "install", "monitor"):
+            for name in (*QUEUES, INSTALL):
                 channel = connection.channel()
                 channel.queue_declare(f"{self._prefix}{name}", durable=True, auto_delete=False)
                 getattr(channel, act)(f"{self._prefix}{name}")

@@ -17,10 +17,13 @@ class ExecutionConfig(AppConfig):
         from execution.features.recovery.notify import KINDS  # noqa: PLC0415
         from execution.memory.webhooks import SessionEventSent  # noqa: PLC0415
         from execution.needs import open_runs, schedules  # noqa: PLC0415
+        from execution.runners.registry import RUNTIMES  # noqa: PLC0415
         from execution.runners.trial import trials_register  # noqa: PLC0415
         from execution.sharing import events_narrow  # noqa: PLC0415
         from registry.releases.affected import need_register  # noqa: PLC0415
+        from registry.runtimes import hub_runtime_register  # noqa: PLC0415
         from security.accounts.belongings import belonging_register  # noqa: PLC0415
+        from security.sandbox.abilities import ability_register  # noqa: PLC0415
 
         kind_register(RunOutcome())
         kind_register(ApprovalWebhook())
@@ -29,6 +32,9 @@ class ExecutionConfig(AppConfig):
         for kind in KINDS:
             kind_register(kind)
         belonging_register(Schedules())
+        for runtime in RUNTIMES.load().values():
+            hub_runtime_register(runtime)
+            ability_register(runtime.health)
         trials_register()
         need_register(open_runs)
         need_register(schedules)

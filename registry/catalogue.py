@@ -17,6 +17,7 @@ from registry.models import Archive, Release
 from registry.releases.draft import release_draft
 from registry.releases.publish import draft_publish, release_publish
 from toolhub_sdk.package import manifest_of
+from toolhub_sdk.runtimes.registry import own_runtime
 
 
 def catalogue_modules(package: str) -> list[ModuleType]:
@@ -32,7 +33,7 @@ def catalogue_sync(package: str) -> list[Release]:
     """Publishes each package whose version is not there yet; returns the new releases."""
     published = _packages_sync(Path(str(importlib.import_module(package).__file__)).parent / "packages")
     for module in catalogue_modules(package):
-        manifest = manifest_of(module, module.PACKAGE)
+        manifest = manifest_of(module, module.PACKAGE, runtime=own_runtime().name)
         name, version = manifest["name"], manifest["version"]
         if _is_published(name, version):
             continue

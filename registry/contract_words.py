@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from registry.contracts import isolation_of
 from registry.models import ToolVersion
 from registry.retry_policies import policy_words
+from registry.runtimes import hub_runtimes
 from security.sharing.groups import group_exists
 
 _SIZES = {"memoryBytes": "memory", "diskBytes": "disk"}
@@ -69,8 +71,9 @@ def _needs(version: ToolVersion, declared: Mapping[str, Any]) -> Iterator[Line]:
     checks = {"block": "calls that look like attacks are refused", "off": "off"}.get(version.content_mode)
     if checks:
         yield Line("Attack checks", (checks,))
-    if version.runner != "builtin":
-        isolation = declared.get("isolation", "strict")
+    runtime = hub_runtimes().get(version.runner)
+    if runtime is not None and runtime.is_sandboxed:
+        isolation = isolation_of(declared)
         yield Line("Held by", (f"{_ISOLATION.get(isolation, isolation)} ({isolation})",))
     wanted = declared.get("resourceRequirements", {})
     for name, label in _SIZES.items():

@@ -14,6 +14,7 @@ TOOL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 PACKAGE_NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
 CATEGORIES = ("system", "file", "network", "data", "memory", "code", "mcp", "custom")
 DETERMINISM = ("deterministic", "bounded", "non_deterministic")
+ISOLATION = "strict"
 TIMEOUT_MS = 30_000
 OUTPUT_BYTES = 1_048_576
 # The most that a contract may ask for, in ms and bytes.
@@ -62,6 +63,11 @@ def contract_read(definition: Mapping[str, Any]) -> Contract:
             name, "maxOutputBytes", bounds.get("maxOutputBytes"), OUTPUT_BYTES, OUTPUT_MOST
         ),
     )
+
+
+def isolation_of(declared: Mapping[str, Any]) -> str:
+    """The least isolation that a contract asks for: none, basic, strict (where it is silent) or paranoid."""
+    return str(declared.get("isolation", ISOLATION))
 
 
 def hooks_of(definition: Mapping[str, Any]) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 from core.errors import ToolHubError
 from core.json.strict import StrictJSONError, loads
 from toolhub_sdk.checks.manifest import manifest_problems
-from toolhub_sdk.checks.problem import Problem
+from toolhub_sdk.problem import Problem
 from toolhub_sdk.strict_json import line_of
 
 __all__ = ["Problem", "manifest_problems", "manifest_read", "problems_raise"]

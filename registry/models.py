@@ -15,6 +15,7 @@ from security.content.kinds import Field
 from security.models import Persona, User
 from security.sharing.levels import rights_of
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.runtimes.registry import own_runtime, runtime_find
 
 EXTRAS = ("preconditions", "memory", "effects", "retry", "recovery")
 
@@ -103,6 +104,11 @@ class Release(models.Model):
 
     def __str__(self) -> str:
         return f"{self.package.name} {self.version}"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the hub's own code, which is neither installed nor removed."""
+        return self.runner == own_runtime().name
 
 
 class Tool(models.Model):
@@ -219,8 +225,9 @@ class ToolVersion(models.Model):
 
     @cached_property
     def is_dynamic(self) -> bool:
-        """Whether the schema of its arguments depends on the context. Built-in tools have none that does."""
-        return self.runner != "builtin" and "schema" in self.declared.get("hooks", {})
+        """Whether the schema of its arguments depends on the context."""
+        runtime = runtime_find(self.runner)
+        return runtime is not None and "schema" in runtime.hooks & self.declared.get("hooks", {}).keys()
 
     @cached_property
     def content_fields(self) -> tuple[Field, ...]:

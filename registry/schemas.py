@@ -10,8 +10,8 @@ from typing import Any
 from core.errors import InvalidRequest
 from toolhub_sdk.checks.engine import Error, Validator
 from toolhub_sdk.checks.mismatch import mismatches_of
-from toolhub_sdk.checks.problem import pointer
 from toolhub_sdk.checks.schemas import schema_compile
+from toolhub_sdk.problem import pointer
 
 __all__ = [
     "ERRORS_SHOWN",

@@ -7,8 +7,11 @@ from django.conf import settings
 from kombu import Queue
 
 import core.spool  # noqa: F401 - registers embedded://
+from execution.runners.queues import DEFAULT
+from execution.runners.queues import QUEUES as RUN_QUEUES
+from registry.installations.bells import QUEUE as INSTALL
 
-QUEUES = ("default", "sandbox", "mcp", "install", "monitor")
+QUEUES = (*RUN_QUEUES, INSTALL)
 EMBEDDED = settings.BROKER_URL.startswith("embedded:")
 
 broker_url = "embedded://localhost" if EMBEDDED else settings.BROKER_URL
@@ -22,7 +25,7 @@ broker_connection_retry_on_startup = True
 task_ignore_result = True
 task_acks_late = False
 task_publish_retry = False
-task_default_queue = f"{settings.QUEUE_PREFIX}default"
+task_default_queue = f"{settings.QUEUE_PREFIX}{DEFAULT}"
 task_queues = [Queue(f"{settings.QUEUE_PREFIX}{name}") for name in QUEUES]
 worker_prefetch_multiplier = 1
 worker_enable_remote_control = False

@@ -10,8 +10,9 @@ from core.http.allowed import allowed_read
 from core.identity import domain_normal
 from core.proxies import proxy_read
 from security.oidc.options import Options, pair_read
-from security.sandbox.folders import folder_read
+from security.sandbox.folders import folder_read, outside
 from toolhub import env
+from toolhub_sdk.runtimes.folders import folder_check
 
 ROOT = env.ROOT
 VERSION = "0.1.0"
@@ -521,7 +522,14 @@ FOLDERS = env.names(
 CONTAINER_SOCKET = env.text(
     "TOOLHUB_CONTAINER_SOCKET",
     "",
-    "The Unix socket of Docker or Podman, for tools of the runtimes container and vm; empty: the usual ones.",
+    "The Unix socket of Docker or Podman, for tools that are images; empty: the usual ones.",
+)
+RUNTIMES = env.names(
+    "TOOLHUB_RUNTIMES",
+    (),
+    "Folders with further runtimes (docs/runtimes.md), such as /srv/runtimes/shout. Their code has all "
+    "rights of the hub: only root and the hub's user may write there, and none is in TOOLHUB_DATA.",
+    check=lambda text: outside(folder_check(text), DATA),
 )
 SESSION_FOLDER_BYTES = env.integer(
     "TOOLHUB_SESSION_FOLDER_BYTES",

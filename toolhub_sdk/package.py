@@ -53,8 +53,10 @@ class Package:
             raise ValueError(f"{self.version!r} is not a version like 1.4.0 (semver 2.0.0).")
 
 
-def manifest_of(module: ModuleType, package: Package, *, runtime: str = "builtin") -> dict[str, Any]:
+def manifest_of(module: ModuleType, package: Package, *, runtime: str) -> dict[str, Any]:
     """The manifest of the tools that the module defines, in the order of their definition, as plain JSON.
+
+    `runtime` is its `runtime.type`.
 
     Raises ValueError for a module without tools or with two of one name, and ToolError INVALID_OUTPUT for
     an example or default that is not JSON.

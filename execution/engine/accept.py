@@ -28,6 +28,7 @@ from execution.engine.room import ROOM
 from execution.engine.store import hotpath
 from execution.models import IdempotencyKey, Run, RunEvent, Status
 from execution.run_events import CALL_REQUESTED
+from execution.runners.registry import RUNTIMES
 from registry.models import ToolVersion
 from security.content.violation import Violation
 from security.facts import LimitFact
@@ -35,8 +36,6 @@ from security.policy.usage import booked_later, limits_spend
 from security.principals import PersonaPrincipal
 
 KEY_LIVES = timedelta(hours=24)
-# Where runs of some runners wait; the others' wait in `default`.
-QUEUES = dict.fromkeys(("python", "command", "wasm", "container", "vm"), "sandbox")
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Accepted:
             "tool_version_id": self.version.pk,
             "tool": self.version.tool.name,
             "status": Status.PENDING,
-            "queue": QUEUES.get(self.version.runner, "default"),
+            "queue": RUNTIMES[self.version.runner].queue,
             "session": self.request.session,
             "at_once": at_once_of(self.version),
             "inline": inline,

@@ -16,8 +16,8 @@ from execution.features.preconditions.runs import preconditions_kept, preconditi
 from execution.memory.changes import memory_given
 from execution.memory.places import place_of
 from execution.models import Status
-from execution.runners import call_run
 from execution.runners.call import call_of
+from execution.runners.perform import call_run
 
 log = logging.getLogger(__name__)
 

@@ -11,14 +11,14 @@ from execution.engine.states import FINAL
 from execution.features.callbacks.state import callback_view
 from execution.features.recovery.view import recovery_view
 from execution.models import Attempt, Run, Status
-
-# Runners that carry out no code from outside.
-UNHELD = frozenset({"builtin", "http"})
+from execution.runners.registry import RUNTIMES
 
 
 def metadata_of(run: Run) -> dict[str, Any]:
     """The `metadata` member. Times RFC 3339 UTC, durations ms, hashes hex; `artefacts` if there are any."""
     files = (run.sandbox or {}).get("artefacts")
+    runtime = RUNTIMES.get(run.tool_version.runner)
+    is_held = runtime is None or runtime.is_sandboxed
     return ({"artefacts": files} if files else {}) | {
         "run_id": str(run.pk),
         "tool": run.tool,
@@ -31,9 +31,8 @@ def metadata_of(run: Run) -> dict[str, Any]:
         "attempts": run.attempt,
         "arguments_hash": bytes(run.arguments_hash).hex(),
         "result_hash": bytes(run.result_hash).hex() if run.result_hash else None,
-        "cached": False,
         "degraded": bool(run.preconditions and run.preconditions["degraded_mode"]),
-        "sandbox": "none" if run.tool_version.runner in UNHELD else (run.sandbox or {}).get("level"),
+        "sandbox": (run.sandbox or {}).get("level") if is_held else "none",
         "resources": run.resources,
         "audit_leaf": bytes(run.outcome_leaf).hex() if run.outcome_leaf else None,
         "warnings": run.warnings,

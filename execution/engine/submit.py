@@ -36,15 +36,13 @@ from execution.features.approvals.expiry import approval_close
 from execution.features.effects.apply import Apply, effects_follow
 from execution.models import IdempotencyKey, Recovery, Run, Status, Verdict
 from execution.run_events import CANCEL_ASKED
-from execution.runners import call_run
 from execution.runners.call import call_of
+from execution.runners.perform import call_run
+from execution.runners.registry import RUNTIMES
 from registry.selectors import ResolvedTool
 from security.decisions import Check
 from security.policy.usage import LimitGone, LimitReached, limits_held
 from security.principals import PersonaPrincipal
-
-# Runners whose quick tools may be carried out in a web process.
-INLINE_RUNNERS = frozenset({"builtin", "http", "mcp"})
 
 
 @dataclass(frozen=True)
@@ -140,7 +138,7 @@ def may_be_proven(found: ResolvedTool) -> bool:
     """Whether one statement may accept calls of the tool here: nothing has to be counted before."""
     version = found.version
     counted = at_once_of(version) is not None or found.policy.limits
-    return settings.INLINE and version.runner in INLINE_RUNNERS and not counted
+    return settings.INLINE and RUNTIMES[version.runner].may_run_inline and not counted
 
 
 def _is_brief(found: ResolvedTool) -> bool:
@@ -150,14 +148,14 @@ def _is_brief(found: ResolvedTool) -> bool:
     of a tool's runs there are at once. Limits come before work.
     """
     version = found.version
-    harmless = version.runner == "builtin" and version.is_pure and not version.uses_network
+    harmless = RUNTIMES[version.runner].is_trusted and version.is_pure and not version.uses_network
     return harmless and not version.extras and not version.takes_config and may_be_proven(found)
 
 
 def _carry_out(accepted: Accepted, found: ResolvedTool, manner: Manner, asks: Check | None) -> Run:
     version = accepted.version
     quick = accepted.bounds.timeout_ms <= min(manner.wait_s * 1000, settings.INLINE_MAX_MS)
-    inline = settings.INLINE and not manner.detached and quick and version.runner in INLINE_RUNNERS
+    inline = settings.INLINE and not manner.detached and quick and RUNTIMES[version.runner].may_run_inline
     if asks is None and inline and _is_brief(found) and not accepted.request.callback_url:
         run = accepted.run(inline=True)
         return accept_finished(accepted, run, call_run(call_of(run, inline=True, attempt=1)))

@@ -2,11 +2,10 @@
 
 from execution.engine.partials import BYTES_MAX
 from execution.runners.call import Call
+from registry.contracts import isolation_of
 from security.sandbox.launch import Limits
 from security.sandbox.levels import Level, minimum_of
 
-# A tool without a contract is held strictly.
-ISOLATION = "strict"
 # What lines and escapes may add to results and parts.
 _LINES = 64 * 1024
 
@@ -27,7 +26,7 @@ def network_of(call: Call) -> tuple[str, ...]:
 
 
 def _isolation(call: Call) -> tuple[str, str | None]:
-    return call.version.declared.get("isolation", ISOLATION), call.request.get("isolation_level")
+    return isolation_of(call.version.declared), call.request.get("isolation_level")
 
 
 def limits_of(call: Call) -> Limits:

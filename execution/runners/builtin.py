@@ -1,4 +1,4 @@
-"""The builtin runner: catalogue tools, in this process. Trusted code only."""
+"""The runtime builtin: catalogue tools, in this process. Trusted code only."""
 
 import dataclasses
 import functools
@@ -28,8 +28,10 @@ from execution.runners.judging import (
     remembered,
     tool_error,
 )
+from execution.runners.traits import HubRunner
 from toolhub_sdk import Cancelled, FixedClock, Memory, ToolContext, ToolError
 from toolhub_sdk.errors import exception_text
+from toolhub_sdk.runtimes import builtin as sdk
 
 log = logging.getLogger(__name__)
 
@@ -44,11 +46,17 @@ def _function(entry: str) -> Callable[..., object]:
     return function
 
 
-def run(call: Call) -> Outcome:
-    """Runs a built-in tool in a thread that can be left behind, or in the caller's where it is quick."""
-    return (
-        run_here(call, _work) if _is_quick(call.version.entry) and not call.hook else run_apart(call, _work)
-    )
+class Builtin(HubRunner):
+    name = sdk.Builtin.name
+    is_trusted = sdk.Builtin.is_own
+
+    def run(self, call: Call) -> Outcome:
+        """Runs a built-in tool in a thread that can be left behind, or in the caller's where it is quick."""
+        is_quick = _is_quick(call.version.entry) and not call.hook
+        return run_here(call, _work) if is_quick else run_apart(call, _work)
+
+
+RUNTIME = Builtin()
 
 
 @functools.cache

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 from uuid import UUID
 
-from execution.engine.outcomes import Outcome
 from execution.models import Run
 from registry.config.selectors import NOTHING, Settings
 from registry.models import ToolVersion
@@ -102,9 +101,6 @@ class Call:
         """Tells the tool to stop, because its lease is lost or its run was cancelled."""
         self.lost = self.lost or lost
         self.cancelled.set()
-
-
-Runner = Callable[[Call], Outcome]
 
 
 def unsaid(call: Call, said: Any) -> Any:

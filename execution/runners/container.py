@@ -1,6 +1,7 @@
-"""The runners container and vm: an image by its digest, through the engine's socket, spoken to as a command.
+"""The runtime container: an image by its digest, through the engine's socket.
 
-Where no engine answers, or none that makes virtual machines, the run is refused with what would help.
+It speaks JSON as programs do (json_programs.py). Where no engine answers, the run is refused with what would
+help.
 """
 
 import contextlib
@@ -14,28 +15,53 @@ import orjson
 
 from core.errors import ToolHubError
 from execution.engine.outcomes import Outcome
-from execution.runners import command
 from execution.runners.bounds import limits_of, network_of
 from execution.runners.call import Call
+from execution.runners.json_programs import judge, request_of
 from execution.runners.printed import Printed
 from execution.runners.sandboxed import environment_of, held_outcome, refused
+from execution.runners.traits import Runner
+from security.sandbox.abilities import Ability, ability_try
 from security.sandbox.engine import Engine, EngineError, Streams, body_of, engine_find, talk
 from security.sandbox.launch import Finished, Limits
 from security.sandbox.levels import Level
+from toolhub_sdk.runtimes import container as sdk
 
 log = logging.getLogger(__name__)
 # What the engine may take to say how a container ended, in seconds.
 _END_S = 10.0
 
 
-def run(call: Call) -> Outcome:
-    """Runs a release's image."""
+class Container(Runner):
+    name = sdk.Container.name
+    can_look = False
+    # Whether each container is a virtual machine, or has a kernel of its own.
+    in_machine: bool = False
+
+    def health(self) -> Ability:
+        """Whether an engine answers that makes such containers."""
+        return ability_try(self.name, lambda: _engine(self.name, in_machine=self.in_machine))
+
+    def run(self, call: Call) -> Outcome:
+        """Runs a release's image."""
+        return _run(call, in_machine=self.in_machine)
+
+
+RUNTIME = Container()
+
+
+def _engine(named: str, *, in_machine: bool) -> str:
+    _, machine = engine_find(named, in_machine=in_machine)
+    return f"an engine answers{f', and makes machines with {machine}' if machine else ''}"
+
+
+def _run(call: Call, *, in_machine: bool) -> Outcome:
     runtime = call.version.release.manifest["runtime"]
     limits, printed = limits_of(call), Printed(call)
     started_at = datetime.now(UTC)
     try:
         _check(call)
-        engine, machine = engine_find(call.runner)
+        engine, machine = engine_find(call.runner, in_machine=in_machine)
         with _container(engine, call, runtime, limits, machine) as container:
             done = _carried_out(engine, container, call, limits, printed)
     except EngineError as error:
@@ -45,7 +71,7 @@ def run(call: Call) -> Outcome:
     held = {"level": call.runner, "image": runtime["image"], "limits": limits.as_dict()}
     if machine:
         held["machine"] = machine
-    return held_outcome(call, done, limits, started_at, command.judge, held, printed)
+    return held_outcome(call, done, limits, started_at, judge, held, printed)
 
 
 @contextlib.contextmanager
@@ -70,7 +96,7 @@ def _carried_out(engine: Engine, container: str, call: Call, limits: Limits, pri
     began = time.monotonic()
     with contextlib.closing(engine.attach(container)) as wire:
         engine.ask("POST", f"/containers/{container}/start")
-        given = orjson.dumps(command.request_of(call))
+        given = orjson.dumps(request_of(call))
         try:
             how = talk(wire, given, streams, call.deadline, call.cancelled)
         except OSError:
@@ -105,7 +131,7 @@ def _check(call: Call) -> None:
         raise ToolHubError(
             f"A tool of the runtime {call.runner} gets no {' and no '.join(wanted)} here.",
             code="SANDBOX_UNAVAILABLE",
-            suggestions=["Use the runtime command or python for it."],
+            suggestions=["Have its author use a runtime that the hub's own sandbox holds."],
         )
 
 

@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from core.codes import CODES
@@ -10,8 +9,8 @@ from core.errors import ToolHubError
 from core.json.canonical import canonical
 from execution.engine.outcomes import Outcome
 from execution.memory.changes import Change
-from execution.models import Status
 from execution.runners.call import Call, dropped
+from execution.runners.judging import refused_outcome
 from registry.config.selectors import problems_raise, settings_of
 from security.patterns import patterns_now
 from security.redaction import MARK, Redactor
@@ -26,8 +25,7 @@ def equip(call: Call) -> Outcome | None:
             call.settings = settings_of(call.version)
             problems_raise(call.version, call.settings)
         except ToolHubError as error:
-            now = datetime.now(UTC)
-            return Outcome(Status.FAILED, now, now, 0.0, error=error.as_error())
+            return refused_outcome(error)
     patterns = patterns_now()
     if call.settings.secrets or patterns:
         call.redactor = redactor = Redactor(call.settings.secrets.values(), patterns)

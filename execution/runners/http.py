@@ -1,4 +1,4 @@
-"""The http runner: a call is one request to a server, by the hub's guarded client.
+"""The runtime http: a call is one request to a server, by the hub's guarded client.
 
 The request is made in this process, so it needs no sandbox; what comes back passes the same strict parser and
 bounds as any result. `Idempotency-Key` is the run's id, for servers that know it.
@@ -16,17 +16,26 @@ from execution.runners.apart import run_apart
 from execution.runners.call import Call, unsaid
 from execution.runners.defaults import arguments_of
 from execution.runners.judging import ended, given, timeout_error, tool_error
+from execution.runners.traits import HubRunner
 from toolhub_sdk import ToolError
 from toolhub_sdk.package import CONTRACT
-from toolhub_sdk.web import WebRequest, web_request, web_result
+from toolhub_sdk.runtimes import http as sdk
+from toolhub_sdk.runtimes.http.exchange import WebRequest, web_request, web_result
 
 # Methods whose repetition a server may notice; RFC 9110 has the others idempotent.
 REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 
 
-def run(call: Call) -> Outcome:
-    """Sends the request and waits for the answer, which can be left behind."""
-    return run_apart(call, _work)
+class Http(HubRunner):
+    name = sdk.Http.name
+    can_look = False
+
+    def run(self, call: Call) -> Outcome:
+        """Sends the request and waits for the answer, which can be left behind."""
+        return run_apart(call, _work)
+
+
+RUNTIME = Http()
 
 
 def _work(call: Call) -> Outcome:

@@ -8,7 +8,7 @@ from typing import Any
 
 import toolhub_sdk
 from core.codes import CODES
-from core.errors import error_object
+from core.errors import ToolHubError, error_object
 from core.json.canonical import CanonicalError
 from execution.engine.outcomes import Outcome, failure, success
 from execution.memory.changes import UnfitChange, changes_read
@@ -24,6 +24,12 @@ MESSAGE_MOST = 2000
 def ended(status: Status, error: dict[str, Any], *, started_at: datetime, duration_ms: float) -> Outcome:
     """An outcome without a result, ended now."""
     return Outcome(status, started_at, datetime.now(UTC), duration_ms, error=error)
+
+
+def refused_outcome(error: ToolHubError) -> Outcome:
+    """The outcome of a call that could not begin."""
+    now = datetime.now(UTC)
+    return Outcome(Status.FAILED, now, now, 0.0, error=error.as_error())
 
 
 def cancelled_error() -> dict[str, Any]:

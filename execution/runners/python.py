@@ -1,4 +1,4 @@
-"""The python runner: a typed function of a release, in the sandbox, with that release's own packages."""
+"""The runtime python: a typed function of a release, in the sandbox, with that release's own packages."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -29,11 +29,13 @@ from execution.runners.judging import (
 )
 from execution.runners.machine_paths import told
 from execution.runners.sandboxed import PACKAGE, Program, exit_failed, run_sandboxed
+from execution.runners.traits import Runner
 from registry.contracts import hooks_of
 from registry.environment_calls import environment_folder
 from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.launch import Finished, Mount
 from toolhub_sdk import ToolError
+from toolhub_sdk.runtimes import python as sdk
 
 ENVIRONMENT, SDK = "/toolhub/environment", "/toolhub/sdk"
 # The SDK is loaded from its folder alone: what stands beside it is not to be seen.
@@ -50,9 +52,15 @@ from toolhub_sdk.entry import main
 _START = f"{_LOAD}main()\n"
 
 
-def run(call: Call) -> Outcome:
-    """Runs a Python tool in the sandbox, after what its schema hook says to the arguments."""
-    return dynamic_run(call, _run)
+class Python(Runner):
+    name = sdk.Python.name
+
+    def run(self, call: Call) -> Outcome:
+        """Runs a Python tool in the sandbox, after what its schema hook says to the arguments."""
+        return dynamic_run(call, _run)
+
+
+RUNTIME = Python()
 
 
 def _run(call: Call) -> Outcome:

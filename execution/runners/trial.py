@@ -6,14 +6,14 @@ from typing import Any
 
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.runners import RUNNERS, Call, call_run
+from execution.runners.call import Call
+from execution.runners.perform import call_run
+from execution.runners.registry import RUNTIMES
 from registry.installations.trials import Ask, Fault, Tried, trial_register
 from registry.models import ToolVersion
 
 # An example that takes longer holds up everybody's installations.
 TRIAL_MS = 30_000
-# Runners whose tools have nothing on this machine that could be looked for.
-ELSEWHERE = frozenset({"container", "http", "vm"})
 # Of a bounded tool each try has the same time and chance.
 _RUN = uuid.UUID(int=1)
 _MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -21,7 +21,7 @@ _MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 def trial(version: ToolVersion, ask: Ask) -> Tried:
     """One call outside any run: nothing of it is recorded but what the installation's log says."""
-    if ask.arguments is None and version.runner in ELSEWHERE:
+    if ask.arguments is None and not RUNTIMES[version.runner].can_look:
         return Tried(None, None, 0.0)
     bounded = version.determinism == "bounded"
     timeout_ms = min(max(version.timeout_ms, ask.least_ms), TRIAL_MS)
@@ -75,7 +75,7 @@ def _fault(outcome: Outcome) -> Fault:
 
 
 def trials_register() -> None:
-    """For all runners but the hub's own, whose tools are never installed."""
-    for runner in RUNNERS:
-        if runner != "builtin":
-            trial_register(runner, trial)
+    """For all runtimes but the hub's own, whose tools are never installed."""
+    for name, runtime in RUNTIMES.load().items():
+        if not runtime.is_trusted:
+            trial_register(name, trial)

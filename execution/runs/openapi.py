@@ -30,7 +30,6 @@ METADATA: dict[str, Any] = {
         "attempts": _said("How often it was begun.", "integer"),
         "arguments_hash": _said("SHA-256 over the canonical arguments.", "string"),
         "result_hash": _said("The same of the result.", ["string", "null"]),
-        "cached": _said("Whether the result is one of before.", "boolean"),
         "degraded": _said("Whether a precondition that is not critical failed.", "boolean"),
         "sandbox": _said("The level that held the tool; none for the hub's own.", ["string", "null"]),
         "resources": _said("What was used, such as cpuMs, each with its unit.", "object"),

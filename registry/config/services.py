@@ -15,8 +15,7 @@ from registry.models import Package
 from registry.schemas import problems_of_part
 from security.acting import By, acting
 from security.vault import secret_remove, secret_set
-from toolhub_sdk.package import CONTRACT
-from toolhub_sdk.web import IN_TEMPLATE
+from toolhub_sdk.runtimes.registry import runtime_find
 
 CHANGE = "registry.change_package"
 BYTES_MAX = 65_536
@@ -98,11 +97,10 @@ def _pasted(package: Package, schema: ConfigSchema, changes: Mapping[str, Any]) 
 def header_settings(package: Package) -> dict[str, list[str]]:
     """The settings that tools of the release in use send in headers, each with `TOOL: HEADER`."""
     found: dict[str, list[str]] = {}
+    runtime = runtime_find(package.active.runner) if package.active else None
     for tool in package.active.manifest.get("tools", ()) if package.active else ():
-        operation = tool.get("_meta", {}).get(CONTRACT, {}).get("http") or {}
-        for header, template in operation.get("settings", {}).items():
-            for name in IN_TEMPLATE.findall(template):
-                found.setdefault(name, []).append(f"{tool['name']}: {header}")
+        for name, header in runtime.header_settings(tool) if runtime else ():
+            found.setdefault(name, []).append(f"{tool['name']}: {header}")
     return found
 
 

@@ -1,7 +1,7 @@
 """Each machine keeps its own folders tidy: what a killed process left, and what no release uses any more.
 
-Whatever is removed here can be made again: releases from the database, environments from their locks, modules
-from their releases.
+Whatever is removed here can be made again: releases from the database, environments from their locks, what
+runtimes prepare (such as compiled modules) from releases.
 """
 
 import fcntl
@@ -20,9 +20,9 @@ from registry.environments import ENVIRONMENTS, environment_name
 from registry.installations.selectors import going_on
 from registry.installations.sources.git import FETCHING
 from registry.models import Archive, Release
+from registry.runtimes import Made, hub_runtimes
 from registry.scratch import files_older, folder_remove, folders_older, scratch_sweep
 from registry.store import RELEASES
-from security.sandbox.wasm import MODULES, module_name
 
 log = logging.getLogger(__name__)
 EVERY_S = 60.0
@@ -33,7 +33,8 @@ KEPT_S = 600.0
 def folders_tidy() -> int:
     """Removes what nobody owns or uses on this machine; returns how many folders that were."""
     swept = sum(scratch_sweep(settings.DATA / name) for name in (FETCHING, RELEASES, ENVIRONMENTS))
-    return swept + _modules_unused() + sum(_unused(name, used) for name, used in _USED.items())
+    swept += sum(_made_unused(name, each.made) for name, each in hub_runtimes().items() if each.made)
+    return swept + sum(_unused(name, used) for name, used in _USED.items())
 
 
 def folders_tidy_in_turn() -> int:
@@ -86,11 +87,11 @@ def _environments_used() -> set[str]:
 _USED: dict[str, Callable[[], set[str]]] = {RELEASES: _digests_used, ENVIRONMENTS: _environments_used}
 
 
-def _modules_unused() -> int:
-    """Removes modules that no release has, were compiled for another engine, or were left half written."""
-    folder = settings.DATA / MODULES
+def _made_unused(runner: str, made: Made) -> int:
+    """Removes what a runtime made of files that no release has, or for another engine, or made in part."""
+    folder = settings.DATA / made.folder
     old = [*files_older(folder, KEPT_S), *folders_older(folder, KEPT_S)]
-    kept = _modules_used() if old else set()
+    kept = _made_used(runner, made) if old else set()
     gone = [each for each in old if each.name not in kept]
     for each in gone:
         if each.is_dir():
@@ -100,11 +101,11 @@ def _modules_unused() -> int:
     return len(gone)
 
 
-def _modules_used() -> set[str]:
-    releases = Release.objects.filter(removed_at=None, runner="wasm")
+def _made_used(runner: str, made: Made) -> set[str]:
+    releases = Release.objects.filter(removed_at=None, runner=runner)
     digests = {*releases.values_list("digest", flat=True), *going_on().values_list("digest", flat=True)}
     files = Archive.objects.filter(pk__in=digests).values_list("files", flat=True)
-    return {module_name(digest) for each in files for digest in each.values()}
+    return {made.name_of(digest) for each in files for digest in each.values()}
 
 
 @contextmanager

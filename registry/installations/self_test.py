@@ -23,7 +23,7 @@ _SHOWN = 400
 
 
 def self_test(job: Job) -> None:
-    """Raises ToolHubError SELF_TEST_FAILED with the tool or example that failed, NOT_AVAILABLE, CANCELLED."""
+    """Raises ToolHubError SELF_TEST_FAILED with the tool or example, RUNTIME_UNKNOWN, CANCELLED."""
     draft = draft_of(job)
     trial_of(draft.release.runner)
     lacking = settings_read(draft.release.package.name, schema_of_release(draft.release)).problems

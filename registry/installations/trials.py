@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Any, Literal
 
-from core.errors import ToolHubError
 from registry.models import ToolVersion
+from registry.runtimes import runtime_unknown
 
 # The machine's part in a failure: none, perhaps too little time, no start, an end from outside.
 Fault = Literal["", "time", "start", "killed"]
@@ -46,12 +46,12 @@ _TRIALS: dict[str, Trial] = {}
 
 
 def trial_register(runner: str, trial: Trial) -> None:
-    """Makes known how tools of a runner are tried; called when Django starts."""
+    """Makes known how tools of a runtime are tried; called when Django starts."""
     _TRIALS[runner] = trial
 
 
 def trial_of(runner: str) -> Trial:
-    """Raises ToolHubError NOT_AVAILABLE for a runner that this hub does not have."""
+    """How tools of a runtime are tried. Raises ToolHubError RUNTIME_UNKNOWN."""
     if runner not in _TRIALS:
-        raise ToolHubError(f"This hub has no runner of the kind {runner[:16]!r}.", code="NOT_AVAILABLE")
+        raise runtime_unknown(runner)
     return _TRIALS[runner]

@@ -16,6 +16,8 @@ from registry.releases.draft import Draft, release_draft
 from security.sharing.reach import may
 from security.sharing.remedies import who_may_share
 from toolhub_sdk.checks.files import file_problems
+from toolhub_sdk.runtimes.registry import runtime_of
+from toolhub_sdk.runtimes.traits import Packages
 
 SEE_PACKAGE = "registry.view_package"
 
@@ -49,8 +51,8 @@ def package_check(contents: Contents) -> dict[str, Any]:
 
 def requirements_of(manifest: Mapping[str, Any], contents: Contents) -> list[str]:
     """What a checked manifest's requirements file asks for. Raises ToolHubError REQUIREMENTS_REFUSED."""
-    named = manifest["runtime"].get("requires")
-    if not named or manifest["runtime"]["type"] == "command":
+    named = _requires(manifest, Packages.WHEELS)
+    if not named:
         return []
     try:
         text = contents[named].decode()
@@ -63,8 +65,15 @@ def requirements_of(manifest: Mapping[str, Any], contents: Contents) -> list[str
 
 def node_lock_of(manifest: Mapping[str, Any], contents: Contents) -> str:
     """The lock of a program's Node packages, empty without any. Raises ToolHubError REQUIREMENTS_REFUSED."""
-    named = manifest["runtime"].get("requires")
-    return node_lock_make(named, contents) if named and manifest["runtime"]["type"] == "command" else ""
+    named = _requires(manifest, Packages.NODE)
+    return node_lock_make(named, contents) if named else ""
+
+
+def _requires(manifest: Mapping[str, Any], kind: Packages) -> str:
+    """The path of the file that lists packages of this kind; empty where there is none."""
+    runtime = manifest["runtime"]
+    is_kind = runtime_of(runtime["type"]).packages is kind
+    return str(runtime.get("requires", "")) if is_kind else ""
 
 
 def draft_of(job: Job, contents: Contents | None = None) -> Draft:

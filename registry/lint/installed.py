@@ -6,9 +6,9 @@ from typing import Any
 from registry.lint import LintWarning, warnings_of
 from registry.models import Package, Tool
 from security.sharing.groups import group_exists
-from toolhub_sdk.checks.problem import pointer
 from toolhub_sdk.checks.recovery import fallback_of
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.problem import pointer
 
 
 def release_warnings(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> list[LintWarning]:

@@ -17,7 +17,7 @@ from security.policy.selectors import PolicyBook
 from security.proposals import safeguards_exist
 from security.sharing.reach import within
 from security.tokens import principal_supposed, principals_supposed
-from toolhub_sdk.checks.problem import pointer as pointer_of
+from toolhub_sdk.problem import pointer as pointer_of
 
 VIEW, ASSIGN = "security.view_persona", "registry.add_assignment"
 

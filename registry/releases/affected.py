@@ -9,6 +9,7 @@ from django.db.models import Q
 from registry.models import Assignment, CollectionMember, Package
 from security.models import Persona, User
 from security.sharing.reach import kept_from
+from toolhub_sdk.runtimes.registry import own_runtime
 
 SHOWN = 50
 TOOLS_SHOWN = 20
@@ -91,7 +92,7 @@ def _packages(package: Package) -> Need:
     tools = set(package.tools.values_list("name", flat=True))
     others = Package.objects.filter(active__isnull=False).exclude(pk=package.pk).select_related("active")
     found = []
-    for other in others.exclude(active__runner="builtin").iterator():
+    for other in others.exclude(active__runner=own_runtime().name).iterator():
         needed = (other.active.manifest if other.active else {}).get("dependencies", {}).get("tools", {})
         if tools & set(needed):
             found.append(other.name)

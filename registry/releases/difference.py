@@ -7,6 +7,7 @@ from typing import Any, Literal
 from core.json.pointer import pointer_parts
 from registry.schemas import pointer as pointer_of
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.runtimes.registry import runtimes
 
 Kind = Literal["added", "removed", "changed"]
 CHANGES_MAX = 500
@@ -14,7 +15,7 @@ CHANGES_MAX = 500
 _CONTRACT_CAREFUL = (
     "requiredCapabilities",
     "network",
-    "http",
+    *(name for each in runtimes().values() for name in each.contract),
     "filesystem",
     "memory",
     "isolation",

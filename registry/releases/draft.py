@@ -11,6 +11,8 @@ from registry.contracts import PACKAGE_NAME, Contract, contract_read
 from registry.models import Package, Release, Tool, ToolVersion
 from registry.schemas import validator_build
 from registry.versions import is_version
+from toolhub_sdk.runtimes.registry import runtime_find, runtimes
+from toolhub_sdk.runtimes.traits import Runtime
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,13 @@ def release_draft(
     if not is_version(version):
         raise InvalidRequest(f"{name}: {version!r} is not a version by semver 2.0.0.")
     runtime, tools = manifest.get("runtime"), manifest.get("tools")
-    named = isinstance(runtime, Mapping) and "type" in runtime and bool({"entry", "image"} & set(runtime))
-    if not isinstance(runtime, Mapping) or not (named and isinstance(tools, list) and tools):
-        raise InvalidRequest(f"{name}: a manifest has a runtime with type and entry (or image), and tools.")
-    entry = runtime.get("entry", runtime.get("image", ""))
+    known = runtime_find(str(runtime.get("type"))) if isinstance(runtime, Mapping) else None
+    entry = known.entry_of(runtime) if known and isinstance(runtime, Mapping) else None
+    if known is None or not entry or not isinstance(tools, list) or not tools:
+        raise InvalidRequest(
+            f"{name}: a manifest has a runtime, with a type ({', '.join(runtimes())}) and what that carries "
+            "out, and tools."
+        )
     release = Release(
         package=Package(
             name=name,
@@ -65,20 +70,21 @@ def release_draft(
         version=version,
         digest=release_digest(manifest, files),
         manifest=manifest,
-        runner=runtime["type"],
+        runner=known.name,
         entry=entry if isinstance(entry, str) else canonical(entry).decode(),
         **more,
     )
-    return Draft(release, tuple(_tool_draft(release, one, names or {}) for one in tools))
+    return Draft(release, tuple(_tool_draft(release, known, one, names or {}) for one in tools))
 
 
-def _tool_draft(release: Release, definition: Mapping[str, Any], names: Mapping[str, str]) -> DraftTool:
+def _tool_draft(
+    release: Release, runtime: Runtime, definition: Mapping[str, Any], names: Mapping[str, str]
+) -> DraftTool:
     contract = contract_read(definition)
     for which in ("inputSchema", "outputSchema"):
         if which in definition:
             validator_build(definition[which])
     name = names.get(definition["name"], definition["name"])
-    python = release.runner in {"builtin", "python"}
     version = ToolVersion(
         tool=Tool(name=name, package=release.package, category=contract.category),
         release=release,
@@ -86,7 +92,7 @@ def _tool_draft(release: Release, definition: Mapping[str, Any], names: Mapping[
         digest=hashlib.sha256(canonical({"release": release.digest, "definition": definition})).hexdigest(),
         definition=definition,
         runner=release.runner,
-        entry=f"{release.entry}:{contract.function}" if python else release.entry,
+        entry=f"{release.entry}:{contract.function}" if runtime.names_functions else release.entry,
         required_capabilities=list(contract.required_capabilities),
         is_pure=contract.is_pure,
         is_idempotent=contract.is_idempotent,

@@ -15,6 +15,7 @@ from registry.releases.activation import Activation, release_activate_tools
 from registry.releases.draft import Draft, DraftTool, release_draft
 from registry.versions import same_version
 from security.policy.catalogue import capabilities_note
+from toolhub_sdk.runtimes.registry import own_runtime
 
 
 def release_publish(
@@ -103,8 +104,8 @@ def release_new_check(draft: Draft, package: Package) -> None:
 
 def own_check(package: str, runner: str) -> None:
     """Raises ToolHubError ALREADY_REGISTERED when somebody's release would go into a package of the hub."""
-    own = Release.objects.filter(package__name=package, runner="builtin")
-    if runner != "builtin" and own.exists():
+    own = own_runtime().name
+    if runner != own and Release.objects.filter(package__name=package, runner=own).exists():
         raise ToolHubError(
             f"{package} is a part of the hub.",
             code="ALREADY_REGISTERED",

@@ -15,6 +15,7 @@ from registry.releases.affected import Affected, affected_by
 from registry.store import release_folder_remove
 from security.acting import By, acting, person_answering
 from security.vault import secret_remove
+from toolhub_sdk.runtimes.registry import own_runtime
 
 REASON = "The package is uninstalled."
 
@@ -30,7 +31,7 @@ def package_uninstall(*, by: By, package: Package, force: bool = False) -> Affec
         row = Package.objects.select_for_update().get(pk=package.pk)
         if row.uninstalled_at is not None:
             raise NotFound(f"{row.name} is not installed.")
-        if row.releases.filter(runner="builtin").exists():
+        if row.releases.filter(runner=own_runtime().name).exists():
             raise ToolHubError(f"{row.name} is a part of the hub.", code="IN_USE")
         affected = affected_by(row)
         if affected.blocks and not force:

@@ -44,6 +44,7 @@ from registry.versions import relation, rows_newest_first
 from security.models import User
 from security.people import person_of
 from security.sharing.perms import PermsOn
+from toolhub_sdk.runtimes.registry import own_runtime
 
 
 class PackagesList(ListView[Package]):
@@ -77,7 +78,7 @@ class PackagePage(ConsoleView):
         package = package_get(name, person_of(request), self.permission)
         perms = PermsOn(person_of(request), package)
         active = package.active
-        builtin = package.releases.filter(runner="builtin").exists()
+        is_own = package.releases.filter(runner=own_runtime().name).exists()
         settings = settings_shown(package)
         return self.show(
             {
@@ -85,7 +86,7 @@ class PackagePage(ConsoleView):
                 "perms": perms,
                 "sharing": perms.summary(),
                 "active": active,
-                "builtin": builtin,
+                "is_own": is_own,
                 "settings": settings,
                 "unset": [one.name for one in settings if one.missing],
                 "releases": releases_of(package),

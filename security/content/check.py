@@ -11,7 +11,7 @@ from security.content.families import families_found
 from security.content.forms import FORMS
 from security.content.kinds import CHECKED, EACH, Field
 from security.content.violation import Violation
-from toolhub_sdk.checks.problem import pointer as pointer_of
+from toolhub_sdk.problem import pointer as pointer_of
 
 FIELD_MAX = 65_536
 CALL_MAX = 262_144

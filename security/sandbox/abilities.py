@@ -1,7 +1,6 @@
-"""What this machine can do beside its levels: forked calls, hosts to reach, modules, containers, machines."""
+"""What this machine can do beside its levels: forked calls, hosts to reach, packages, what runtimes need."""
 
 import functools
-import importlib.metadata
 import shutil
 import threading
 from collections.abc import Callable
@@ -12,7 +11,6 @@ from django.conf import settings
 
 from core.errors import ToolHubError
 from security.sandbox.cgroups import CONTROLLERS, delegation
-from security.sandbox.engine import engine_find
 from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.landlock import landlock_version
 from security.sandbox.launch import Launch, Limits
@@ -20,12 +18,12 @@ from security.sandbox.levels import Level
 from security.sandbox.probes import probe
 from security.sandbox.remedies import LANDLOCK, SEE
 from security.sandbox.run import Held
-from security.sandbox.wasm import wasm_mounts
 
 PROGRAMS = "/usr/local/bin:/usr/bin:/bin"
 _NODE = "Install Node and npm on the workers' machines; only tools with packages of Node need them."
 _DELEGATE = "With systemd: `Delegate=cpu memory pids` and `DelegateSubgroup=hub` in the worker's unit."
 _ALLOW_GROUPS = "Unset `TOOLHUB_CGROUP`."
+_LOOKS: "list[Callable[[], Ability | None]]" = []
 _NAME_GROUP = "Elsewhere: give the worker's user a folder of the tree, and name it in `TOOLHUB_CGROUP`."
 
 
@@ -46,15 +44,18 @@ class Ability:
 def abilities() -> list[Ability]:
     """All of them, each tried."""
     return [
-        _tried("forked calls", _forked),
-        _tried("hosts to reach", _network),
-        _tried("wasm", _wasm),
+        ability_try("forked calls", _forked),
+        ability_try("hosts to reach", _network),
         _wheels(),
         _node(),
         _groups(),
-        _tried("container", lambda: _engine("container")),
-        _tried("vm", lambda: _engine("vm")),
+        *(found for look in _LOOKS if (found := look())),
     ]
+
+
+def ability_register(look: Callable[[], Ability | None]) -> None:
+    """Makes known what upper layers need of a machine; called when Django starts."""
+    _LOOKS.append(look)
 
 
 def _wheels() -> Ability:
@@ -84,7 +85,8 @@ def _groups() -> Ability:
     return Ability("control groups", True, "each run has one, which bounds its memory, processes and cores")
 
 
-def _tried(name: str, act: Callable[[], str]) -> Ability:
+def ability_try(name: str, act: Callable[[], str]) -> Ability:
+    """The ability that an act needs: what it returns says what that is made of, its ToolHubError why not."""
     try:
         return Ability(name, True, act())
     except ToolHubError as error:
@@ -133,13 +135,3 @@ def _launch(**more: Any) -> Launch:
         limits=Limits(wall_s=10.0),
         **more,
     )
-
-
-def _wasm() -> str:
-    wasm_mounts()
-    return f"wasmtime {importlib.metadata.version('wasmtime')}"
-
-
-def _engine(runtime: str) -> str:
-    _, machine = engine_find(runtime)
-    return f"an engine answers{f', and makes machines with {machine}' if machine else ''}"

@@ -221,26 +221,28 @@ def talk(wire: socket.socket, given: bytes, streams: Streams, deadline: float, c
             streams.take(block)
 
 
-def engine_find(runtime: str) -> tuple[Engine, str | None]:
-    """The engine for the runtimes `container` and `vm`, and the name of what makes the machine for `vm`.
+def engine_find(runtime: str, *, in_machine: bool) -> tuple[Engine, str | None]:
+    """The engine for a runtime, and the name of what makes the machine where each container is to be in one.
 
     Raises ToolHubError SANDBOX_UNAVAILABLE with what was tried and what would help.
     """
     place = engine_place()
     if not place:
-        raise unavailable(runtime, f"no socket of Docker or Podman at {' or '.join(map(_named, PLACES))}")
+        raise unavailable(
+            runtime, in_machine, f"no socket of Docker or Podman at {' or '.join(map(_named, PLACES))}"
+        )
     engine = Engine(place)
     try:
         engine.ask("GET", "/_ping")
-        if runtime != "vm":
+        if not in_machine:
             return engine, None
         named = engine.ask("GET", "/info").get("Runtimes")
     except EngineError as error:
-        raise unavailable(runtime, str(error)) from error
+        raise unavailable(runtime, in_machine, str(error)) from error
     found = next((name for name in VM_RUNTIMES if isinstance(named, dict) and name in named), None)
     if found is None:
         kvm = "is there" if os.path.exists("/dev/kvm") else "is not there"
-        raise unavailable(runtime, f"the engine has neither Kata nor gVisor; kvm {kvm}")
+        raise unavailable(runtime, in_machine, f"the engine has neither Kata nor gVisor; kvm {kvm}")
     return engine, found
 
 
@@ -248,13 +250,13 @@ _MACHINES = "For virtual machines add Kata Containers (needs /dev/kvm) or gVisor
 _NO_KVM = "For virtual machines add gVisor to the engine; Kata Containers needs /dev/kvm, which is not here."
 
 
-def unavailable(runtime: str, reason: str) -> ToolHubError:
+def unavailable(runtime: str, in_machine: bool, reason: str) -> ToolHubError:
     """The refusal, with probe and remedy."""
     remedies = [
         "Install Docker or Podman on the workers' machines, and let the worker's user reach its socket.",
         "Name a socket elsewhere in TOOLHUB_CONTAINER_SOCKET.",
     ]
-    if runtime == "vm":
+    if in_machine:
         remedies.append(_MACHINES if os.path.exists("/dev/kvm") else _NO_KVM)
     return ToolHubError(
         f"This machine cannot carry out tools of the runtime {runtime}.",

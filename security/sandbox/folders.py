@@ -48,6 +48,12 @@ def folder_read(text: str) -> Folder:
     return Folder(name, path, writable)
 
 
+def outside(folder: Path, data: Path) -> None:
+    """Raises ValueError for a folder inside another, where files of packages and of tools lie."""
+    if folder.resolve().is_relative_to(data.resolve()):
+        raise ValueError(f"{folder} is inside {data}, where packages and tools write")
+
+
 def folders() -> dict[str, Folder]:
     """The folders that this hub's admin named."""
     return {each.name: each for each in map(folder_read, settings.FOLDERS)}

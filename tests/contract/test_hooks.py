@@ -69,9 +69,13 @@ def test_hooks_are_functions_of_python_packages() -> None:
     assert manifest_problems(manifest) == []
     manifest["runtime"] = {"type": "command", "entry": ["sh", "tool.sh"]}
     found = {each.pointer: each.message for each in manifest_problems(manifest)}
-    with_hooks = [index for index, tool in enumerate(manifest["tools"]) if hooks_of(tool)]
-    places = [f"/tools/{index}/_meta/io.toolhub~1contract/hooks" for index in with_hooks]
-    assert found == dict.fromkeys(places, "Hooks are functions of a python package.")
+    named = [(index, kind) for index, tool in enumerate(manifest["tools"]) for kind in hooks_of(tool)]
+    assert found == {
+        f"/tools/{index}/_meta/io.toolhub~1contract/hooks/{kind}": (
+            f"A tool of the runtime command has no hook {kind}."
+        )
+        for index, kind in named
+    }
 
 
 def test_a_hook_asks_only_for_what_the_tool_takes() -> None:

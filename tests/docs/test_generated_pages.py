@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from toolhub.env import VARIABLES
-from toolhub.management.commands.docs_write import PAGES
+from toolhub.management.commands.docs_write import PAGES, SCHEMA, schema_text
 
 DOCS = Path(settings.ROOT) / "docs"
 
@@ -26,3 +26,7 @@ def test_the_example_environment_names_only_settings_that_exist() -> None:
     known = set(VARIABLES) | {f"{name}_FILE" for name, variable in VARIABLES.items() if variable.secret}
     assert named, "the example names no setting at all"
     assert named <= known
+
+
+def test_the_published_schema_has_the_parts_of_all_runtimes() -> None:
+    assert SCHEMA.read_text(encoding="utf-8") == schema_text(), "run `manage.py docs_write`"

@@ -3,12 +3,16 @@
 import pytest
 
 from tests.effects.conftest import FOLDER, Perform
-from toolhub_sdk.cli.package_folder import describe, files_read, manifest_load
+from toolhub_sdk.cli.package_folder import files_read, manifest_load
+from toolhub_sdk.runtimes.registry import runtime_of
 
 
 def test_the_manifest_of_the_fixture_package_is_that_of_its_modules() -> None:
     """Written anew by `python -m toolhub_sdk manifest tests/packages/fx`."""
-    assert manifest_load(FOLDER, files_read(FOLDER))["tools"] == describe(FOLDER, "fx")["tools"]
+    assert (
+        manifest_load(FOLDER, files_read(FOLDER))["tools"]
+        == runtime_of("python").describe(FOLDER, "fx")["tools"]
+    )
 
 
 @pytest.mark.sandbox

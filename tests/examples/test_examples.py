@@ -16,8 +16,9 @@ from registry.models import Release
 from toolhub_sdk.cli.command_check import package_check
 from toolhub_sdk.cli.command_manifest import manifest_text
 from toolhub_sdk.cli.command_test import example_failure
-from toolhub_sdk.cli.package_folder import describe, files_read
+from toolhub_sdk.cli.package_folder import files_read
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.runtimes.python import RUNTIME
 
 # Run once: what it shows does not depend on the database.
 pytestmark = pytest.mark.setup
@@ -66,7 +67,7 @@ def test_an_example_keeps_what_it_promises(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["file-write", "unit-conversion", "web-scrape"])
 def test_a_manifest_is_what_its_module_says(name: str) -> None:
-    made = describe(EXAMPLES / name, name.replace("-", "_"))
+    made = RUNTIME.describe(EXAMPLES / name, name.replace("-", "_"))
     assert manifest_text(made) == (EXAMPLES / name / "toolhub.json").read_text(encoding="utf-8")
 
 
@@ -121,10 +122,8 @@ def test_the_example_with_a_dependency_works_where_that_is_installed(tmp_path: P
     subprocess.run([*install, "--require-hashes", "-r", folder / "requirements.txt"], check=True, timeout=100)
     subprocess.run([*install, "jsonschema-rs"], check=True, timeout=100)
     assert sdk(python, "test", folder).endswith("1 passed, 0 failed\n")
-    script = (
-        "import sys, json; from toolhub_sdk.cli.package_folder import describe; from pathlib import Path\n"
-    )
-    script += "print(json.dumps(describe(Path(sys.argv[1]), 'text_table')))"
+    script = "import sys, json; from toolhub_sdk.runtimes.python import RUNTIME; from pathlib import Path\n"
+    script += "print(json.dumps(RUNTIME.describe(Path(sys.argv[1]), 'text_table')))"
     done = subprocess.run(
         [python, "-c", script, folder],
         env={**os.environ, "PYTHONPATH": str(ROOT)},

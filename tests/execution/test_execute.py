@@ -30,7 +30,7 @@ def test_a_call_answers_with_the_envelope_of_the_contract(call: Call, assign: As
     assert (body["success"], body["data"], body["error"]) == (True, {"text": "hello"}, None)
     meta = body["metadata"]
     assert (meta["tool"], meta["version"], meta["status"]) == ("echo", "1.0.0", "completed")
-    assert (meta["attempts"], meta["cached"], meta["degraded"], meta["sandbox"]) == (1, False, False, "none")
+    assert (meta["attempts"], meta["degraded"], meta["sandbox"]) == (1, False, "none")
     assert meta["warnings"] == []
     run = Run.objects.get()
     assert meta["run_id"] == str(run.pk)

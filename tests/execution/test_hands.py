@@ -70,9 +70,9 @@ def test_a_quick_tool_of_the_hub_works_in_the_callers_thread(monkeypatch: pytest
         max_output_bytes=1000,
         inline=True,
     )
-    assert builtin.run(asked).data == {"text": "a"}
+    assert builtin.RUNTIME.run(asked).data == {"text": "a"}
     version.entry = "catalogue.system:current_time"
     asked.arguments = {}
-    assert builtin.run(asked).status == "completed"
+    assert builtin.RUNTIME.run(asked).status == "completed"
     assert there[0] is threading.current_thread()
     assert there[1] is not threading.current_thread()

@@ -13,9 +13,10 @@ from django.test import Client
 from execution.engine.expiry import payloads_expire
 from execution.engine.perform import queue_work
 from execution.models import Run, RunEvent
-from execution.runners import call_run, logged
+from execution.runners import logged
 from execution.runners.call import Call
 from execution.runners.logged import BEGIN_MOST, END_MOST, FIELD_MOST, FIELDS_MOST, MESSAGE_MOST, Logged
+from execution.runners.perform import call_run
 from registry.config.services import config_change
 from registry.models import Package, ToolVersion
 from registry.services import assignment_create

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from execution.runners import call_run
 from execution.runners.machine_paths import paths_hidden
+from execution.runners.perform import call_run
 from tests.sandbox.packages import box_publish
 from tests.sandbox.test_printed import call_of
 

@@ -11,7 +11,7 @@ from execution.engine import submit as services
 from execution.engine.store import hotpath, statements
 from execution.engine.store.statements import _rows
 from execution.models import Run
-from execution.runners import call_run
+from execution.runners.perform import call_run
 from registry.models import Package
 from security.models import Token
 from tests.execution.fixtures import Declare

@@ -14,7 +14,7 @@ from execution.engine.events import event_add
 from execution.engine.invariants import invariants_check
 from execution.engine.perform import queue_work
 from execution.models import Run, RunEvent
-from execution.runners import call_run
+from execution.runners.perform import call_run
 from registry.models import Package
 from security.authentication import IsActive
 from security.models import Grant, Persona, Token, User

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from execution.engine.outcomes import Outcome
-from execution.runners import call_run
 from execution.runners.call import Call
+from execution.runners.perform import call_run
 from registry.installations.approval import installation_approve
 from registry.installations.models import Installation
 from registry.installations.services import installation_get, installation_start

@@ -14,8 +14,8 @@ import pytest
 
 from core.errors import ToolHubError
 from execution.models import Status
-from execution.runners import call_run
 from execution.runners.call import Call
+from execution.runners.perform import call_run
 from registry import environment_calls, scratch, store
 from registry.environments import environment_name, environment_place
 from registry.installations import folders

@@ -15,7 +15,7 @@ from tests.registry import test_expressions, test_manifests
 from tests.registry.test_manifests import GOOD, HERE, changed
 from tests.sandbox.test_wasm import ECHO, module
 from toolhub_sdk.cli import command_check
-from toolhub_sdk.cli.stop import StopError
+from toolhub_sdk.stop import StopError
 
 CASES = Path(__file__).parents[1] / "cases" / "mcp_tools"
 FILES = {

@@ -15,8 +15,8 @@ import pytest
 
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.runners import call_run
 from execution.runners.call import Call
+from execution.runners.perform import call_run
 from registry.models import ToolVersion
 from security.sandbox import engine as engines
 from tests.sandbox.engine import FakeEngine, engine_running

@@ -16,8 +16,8 @@ from execution.engine.outcomes import Outcome
 from execution.memory.places import Place
 from execution.memory.services import session_end
 from execution.models import Status
-from execution.runners import call_run
 from execution.runners.call import Call
+from execution.runners.perform import call_run
 from registry.models import ToolVersion
 from security.sandbox import probes, remedies
 from security.sandbox.doctor import diagnose

@@ -9,8 +9,8 @@ import pytest
 
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.runners import call_run
 from execution.runners.call import Call
+from execution.runners.perform import call_run
 from registry.models import ToolVersion
 from tests.sandbox.packages import command_manifest, publish
 

@@ -16,8 +16,8 @@ from core.http import names
 from execution.engine.calls.requests import ISOLATION_LEVELS
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.runners import call_run
 from execution.runners.call import Call
+from execution.runners.perform import call_run
 from registry.models import ToolVersion
 from registry.services import assignment_create
 from security.models import Persona, User

@@ -8,8 +8,8 @@ import pytest
 
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.runners import call_run
 from execution.runners.call import Call
+from execution.runners.perform import call_run
 from registry.config.services import config_change
 from registry.models import Release, ToolVersion
 from security.models import User

@@ -13,8 +13,8 @@ import wasmtime
 from core.errors import ToolHubError
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.runners import call_run
 from execution.runners.call import Call
+from execution.runners.perform import call_run
 from registry.models import ToolVersion
 from security.sandbox import probes, remedies, wasm, wasm_inside
 from security.sandbox.wasm import module_build

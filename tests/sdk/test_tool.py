@@ -348,9 +348,9 @@ def test_a_module_without_tools_or_with_two_of_one_name_is_refused() -> None:
 
     one.__module__ = two.__module__ = "words"
     with pytest.raises(ValueError, match="no tools"):
-        manifest_of(module_with(foreign=count_words), PACKAGE)
+        manifest_of(module_with(foreign=count_words), PACKAGE, runtime="python")
     with pytest.raises(ValueError, match="two tools of one name: same"):
-        manifest_of(module_with(one=tool("same")(one), two=tool("same")(two)), PACKAGE)
+        manifest_of(module_with(one=tool("same")(one), two=tool("same")(two)), PACKAGE, runtime="python")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from toolhub_sdk import ToolError
-from toolhub_sdk.web import web_request, web_result
+from toolhub_sdk.runtimes.http.exchange import web_request, web_result
 
 BASE = "https://api.example.org/v1"
 JSON = {"content-type": "application/json; charset=utf-8"}

@@ -1,10 +1,12 @@
 """The published schema of `toolhub.json` as a page that people can read."""
 
+import functools
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolhub_sdk.checks.form import published_schema
+from toolhub_sdk.runtimes.registry import runtimes
 
 _INTRO = """# toolhub.json
 
@@ -31,8 +33,6 @@ at most 1 MiB. Its JSON Schema is `toolhub_sdk/toolhub.schema.json`; a hub serve
   `retryIf` `error` and `attempt`; in a state `value`; in a custom precondition `arguments`, `context` and
   `now`; in an effect `arguments`, `result`, `error`, `current`, `context` and `now`.
 - **Effects:** a value where the effect has one, by `value` (`payload`) or `expression`, not by both.
-- **Hooks** are functions of a python package. A tool of the runtime `http` says which request it makes, its
-  host stands in `network.allow`, and arguments and settings that it names are there.
 """
 _PARTS = {
     "tool": "A tool",
@@ -41,7 +41,6 @@ _PARTS = {
     "effect": "An effect",
     "retryPolicy": "A retry policy",
     "backoff": "Backoff",
-    "operation": "A request on the web",
 }
 _CONTRACT = '\nIt stands in the tool\'s `_meta` under `"io.toolhub/contract"`.\n'
 
@@ -49,10 +48,18 @@ _CONTRACT = '\nIt stands in the tool\'s `_meta` under `"io.toolhub/contract"`.\n
 def manifest_page() -> str:
     """The page in Markdown: a table for the manifest and for each of its parts."""
     schema = published_schema()
-    sections = [_INTRO, _section("The manifest", schema)]
-    for name, title in _PARTS.items():
+    notes = "".join(f"- {each.notes}\n" for each in runtimes().values() if each.notes)
+    sections = [_INTRO + notes, _section("The manifest", schema)]
+    for name, title in _parts().items():
         sections.append(_section(title, schema["$defs"][name], _CONTRACT if name == "contract" else ""))
     return "\n".join(sections)
+
+
+@functools.cache
+def _parts() -> dict[str, str]:
+    """The definitions that have a table of their own, with its heading."""
+    own = {name: part["title"] for each in runtimes().values() for name, part in each.definitions.items()}
+    return {**_PARTS, **own}
 
 
 def _section(title: str, part: Mapping[str, Any], more: str = "") -> str:
@@ -93,8 +100,8 @@ def _resolved(member: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _type(member: Mapping[str, Any]) -> str:
-    if member.get("$ref", "").rpartition("/")[2] in _PARTS:
-        return _PARTS[member["$ref"].rpartition("/")[2]].lower()
+    if member.get("$ref", "").rpartition("/")[2] in _parts():
+        return _parts()[member["$ref"].rpartition("/")[2]].lower()
     found = _resolved(member)
     values = found.get("enum") or ([found["const"]] if "const" in found else None)
     if values:

@@ -4,28 +4,15 @@ Doubtful pairs are warnings (lint/contradictions.py): a deterministic tool may a
 the same answer, and an effect that counts may be meant to count once a call.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolhub_sdk.checks.problem import Problem
+from toolhub_sdk.problem import Contradiction, Problem
+from toolhub_sdk.runtimes.registry import runtimes
 
-# Methods that RFC 9110 §9.2.1 does not call safe; POST is often a query.
-UNSAFE_METHODS = frozenset({"PUT", "PATCH", "DELETE"})
 # The last word of a capability that lets a call change something.
 CHANGING = frozenset({"write", "delete"})
 _IMPURE = 'Write "sideEffects": "impure", or leave it out.'
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """`said` is the promise, `place` the member of the contract that breaks it, `why` says how."""
-
-    said: Callable[[Mapping[str, Any]], bool]
-    place: str
-    breaks: Callable[[Any], bool]
-    why: str
-    remedy: str
 
 
 def _is_pure(contract: Mapping[str, Any]) -> bool:
@@ -40,7 +27,7 @@ def _changes(capabilities: list[str]) -> bool:
     return any(each.lower().rpartition(":")[2] in CHANGING for each in capabilities)
 
 
-CONTRADICTIONS: tuple[Contradiction, ...] = (
+_OF_ALL: tuple[Contradiction, ...] = (
     Contradiction(
         _is_pure,
         "filesystem/write",
@@ -54,13 +41,6 @@ CONTRADICTIONS: tuple[Contradiction, ...] = (
         bool,
         "A pure tool changes nothing outside its result, and this one has effects.",
         f"Leave the effects out. {_IMPURE}",
-    ),
-    Contradiction(
-        _is_pure,
-        "http/method",
-        UNSAFE_METHODS.__contains__,
-        "A pure tool changes nothing outside its result, and PUT, PATCH and DELETE change the server.",
-        f"Use GET. {_IMPURE}",
     ),
     Contradiction(
         _is_pure,
@@ -79,9 +59,14 @@ CONTRADICTIONS: tuple[Contradiction, ...] = (
 )
 
 
+def contradictions() -> tuple[Contradiction, ...]:
+    """The whole table: those of every contract, and those of members that only one runtime has."""
+    return (*_OF_ALL, *(one for each in runtimes().values() for one in each.contradictions))
+
+
 def contradiction_problems(contract: Mapping[str, Any], at: str) -> Iterator[Problem]:
     """Yield a problem for each contradiction in a contract whose form is right, at its JSON Pointer."""
-    for one in CONTRADICTIONS:
+    for one in contradictions():
         value: Any = contract
         for name in one.place.split("/"):
             value = value.get(name) if isinstance(value, Mapping) else None

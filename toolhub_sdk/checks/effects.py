@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from toolhub_sdk.checks.problem import Problem
+from toolhub_sdk.problem import Problem
 
 _LEAVE = "Leave it out."
 

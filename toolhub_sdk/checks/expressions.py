@@ -7,9 +7,9 @@ from typing import Any
 
 from toolhub_sdk.checks.cel import ExpressionError, expression_check, expression_names
 from toolhub_sdk.checks.graph import Path
-from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.checks.rule_names import unknown_argument
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.problem import Problem, pointer
 
 _PYTHON = re.compile(r"\b(and|or|not|is|None|True|False)\b")
 RETRY = ("error", "attempt")

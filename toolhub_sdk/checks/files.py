@@ -4,48 +4,26 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolhub_sdk.checks.node import LOCK, UnfitLock, node_lock_named
-from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.checks.requirements import RequirementsError, requirements_read
 from toolhub_sdk.package import CONTRACT
-
-_WASM = b"\0asm\1\0\0\0"
+from toolhub_sdk.problem import Problem, pointer
+from toolhub_sdk.runtimes.registry import runtime_of
+from toolhub_sdk.runtimes.traits import Packages
 
 
 def file_problems(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> Iterator[Problem]:
     """What is wrong with the files (path → bytes) of a manifest without problems."""
-    runtime = manifest["runtime"]
-    named = {"/icon": manifest.get("icon"), "/runtime/requires": runtime.get("requires")}
+    runtime = runtime_of(manifest["runtime"]["type"])
+    named = {"/icon": manifest.get("icon"), "/runtime/requires": manifest["runtime"].get("requires")}
     for index, definition in enumerate(manifest["tools"]):
         document = definition.get("_meta", {}).get(CONTRACT, {}).get("documentation")
         named[pointer(["tools", index, "_meta", CONTRACT, "documentation"])] = document
-    if runtime["type"] == "command":
-        first = runtime["entry"] if isinstance(runtime["entry"], str) else runtime["entry"][0]
-        is_file = isinstance(runtime["entry"], str) or "/" in first
-        named["/runtime/entry"] = first.removeprefix("./") if is_file else None
-    if runtime["type"] == "wasm":
-        named["/runtime/entry"] = runtime["entry"]
-        content = files.get(runtime["entry"], _WASM)
-        if not content.startswith(_WASM):
-            message = f"{runtime['entry']} is no WebAssembly module."
-            yield Problem("/runtime/entry", message, "Compile it to a module of WASI preview 1.")
-    for place, path in named.items():
+    own = runtime.files(manifest["runtime"])
+    for place, path in {**named, **own}.items():
         if path is not None and path not in files:
-            yield Problem(place, f"The package has no file {path}.", _remedy(place, path))
-    if runtime["type"] == "python":
-        path = runtime["entry"].replace(".", "/")
-        if f"{path}.py" not in files and f"{path}/__init__.py" not in files:
-            message = f"The package has no module {runtime['entry']}."
-            bare = runtime["entry"].removesuffix(".py")
-            meant = f"{bare.replace('.', '/')}.py" in files
-            remedy = f"Write {bare}." if meant else f"Add {path}.py, or mend the name."
-            yield Problem("/runtime/entry", message, remedy)
-
-
-def _remedy(place: str, path: str) -> str:
-    if place == "/runtime/entry" and " " in path:
-        words = ", ".join(f'"{word}"' for word in path.split())
-        return f"A command with arguments is a list: [{words}]."
-    return "Add it, or mend the name."
+            remedy = runtime.missing_remedy(path) if place in own else "Add it, or mend the name."
+            yield Problem(place, f"The package has no file {path}.", remedy)
+    yield from runtime.file_problems(manifest["runtime"], files)
 
 
 def requirement_problems(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> Iterator[Problem]:
@@ -54,7 +32,7 @@ def requirement_problems(manifest: Mapping[str, Any], files: Mapping[str, bytes]
     if path not in files:
         return
     try:
-        if manifest["runtime"]["type"] == "command":
+        if runtime_of(manifest["runtime"]["type"]).packages is Packages.NODE:
             node_lock_named(path, files)
         else:
             requirements_read(files[path].decode())

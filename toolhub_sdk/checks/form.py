@@ -9,7 +9,6 @@ from typing import Any
 
 from toolhub_sdk.checks.engine import Error, Validator, compiled
 from toolhub_sdk.checks.graph import Path
-from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.checks.words import (
     choice_message,
     choice_remedy,
@@ -20,6 +19,9 @@ from toolhub_sdk.checks.words import (
     type_remedy,
     unknown_remedy,
 )
+from toolhub_sdk.problem import Problem, pointer
+from toolhub_sdk.runtimes.registry import runtimes
+from toolhub_sdk.runtimes.traits import Runtime
 
 FOUND_MAX = 200
 _CONTRACT = "the contract, _meta's io.toolhub/contract"
@@ -28,15 +30,33 @@ EFFORT = 200_000
 # One more than a manifest may have.
 TOO_MANY = 201
 _TOOL: Mapping[str, Any] = {"name": "tool", "description": "Stands in.", "inputSchema": {"type": "object"}}
-FILE = FilePath(__file__).parent.parent / "toolhub.schema.json"
-"""The published JSON Schema of `toolhub.json`."""
+# What all runtimes share; each adds its part.
+_BASE = FilePath(__file__).with_name("manifest.schema.json")
 
 
 @functools.cache
 def published_schema() -> dict[str, Any]:
-    """The published schema as JSON."""
-    schema: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    """The JSON Schema of `toolhub.json`, with the parts of all runtimes that there are."""
+    schema: dict[str, Any] = json.loads(_BASE.read_text(encoding="utf-8"))
+    runtime, definitions = schema["properties"]["runtime"], schema["$defs"]
+    names = list(runtimes())
+    runtime["properties"]["type"] = {"enum": names, "description": f"One of {', '.join(names)}."}
+    runtime["allOf"] = [_branch(each) for each in runtimes().values()]
+    for each in runtimes().values():
+        definitions["contract"]["properties"].update(each.contract)
+        definitions.update(each.definitions)
     return schema
+
+
+def _branch(runtime: Runtime) -> dict[str, Any]:
+    """What stands in a manifest's `runtime` of one type."""
+    then = {
+        "properties": {"type": True, **runtime.properties},
+        "required": list(runtime.required),
+        "additionalProperties": False,
+    }
+    named = {"type": "object", "properties": {"type": {"const": runtime.name}}, "required": ["type"]}
+    return {"if": named, "then": then}
 
 
 @functools.cache

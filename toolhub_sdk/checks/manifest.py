@@ -11,11 +11,12 @@ from toolhub_sdk.checks.expressions import expression_problems
 from toolhub_sdk.checks.form import form_problems
 from toolhub_sdk.checks.mismatch import mismatches_of
 from toolhub_sdk.checks.names import RESERVED, is_own_name, is_package_path, is_version_range
-from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.checks.recovery import recovery_problems
 from toolhub_sdk.checks.schemas import schema_problems
-from toolhub_sdk.checks.web import web_problems
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.problem import Problem, pointer
+from toolhub_sdk.runtimes.registry import runtime_of, runtimes
+from toolhub_sdk.runtimes.traits import Runtime
 
 SHOWN_MAX = 100
 # Members of _meta that begin so are the hub's.
@@ -43,17 +44,16 @@ def manifest_problems(manifest: Any, *, builtin: bool = False) -> list[Problem]:
 
 
 def _package_problems(manifest: Mapping[str, Any], builtin: bool) -> Iterator[Problem]:
-    runtime = manifest["runtime"]
-    if runtime["type"] == "builtin" and not builtin:
-        yield Problem(
-            "/runtime/type", "Only the hub's own tools are builtin.", "Write python, command or http."
-        )
+    runtime = runtime_of(manifest["runtime"]["type"])
+    if runtime.is_own and not builtin:
+        others = [name for name, each in runtimes().items() if not each.is_own]
+        remedy = f"Write {', '.join(others[:-1])} or {others[-1]}."
+        yield Problem("/runtime/type", f"Only the hub's own tools are {runtime.name}.", remedy)
     if is_own_name(manifest["name"]) and not builtin:
         message = "Names that begin with toolhub are kept for the hub's own packages."
         yield Problem("/name", message, "Give the package another name.")
-    paths = {"/icon": manifest.get("icon"), "/runtime/requires": runtime.get("requires")}
-    if isinstance(runtime.get("entry"), str) and runtime["type"] == "command":
-        paths["/runtime/entry"] = runtime["entry"]
+    paths = {"/icon": manifest.get("icon"), "/runtime/requires": manifest["runtime"].get("requires")}
+    paths |= runtime.files(manifest["runtime"])
     for place, path in paths.items():
         if path is not None and not is_package_path(path):
             yield _path_problem(place)
@@ -99,12 +99,9 @@ def _path_problem(place: str) -> Problem:
 
 def _tools_problems(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     seen: dict[str, int] = {}
+    runtime = runtime_of(manifest["runtime"]["type"])
     for index, definition in enumerate(manifest["tools"]):
         name, at = definition["name"], f"/tools/{index}"
-        if manifest["runtime"]["type"] not in {"python", "builtin"} and _contract_of(definition).get("hooks"):
-            place = f"{at}/_meta/{pointer([CONTRACT])[1:]}/hooks"
-            remedy = "Leave them out; a program can judge its arguments itself."
-            yield Problem(place, "Hooks are functions of a python package.", remedy)
         if name in seen:
             message = f"The tool {seen[name] + 1} of the list has the name {name} too."
             yield Problem(f"{at}/name", message, "Give each tool a name of its own.")
@@ -112,7 +109,25 @@ def _tools_problems(manifest: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(f"{at}/name", f"{name} is a word of the hub's API.", "Choose another name.")
         seen.setdefault(name, index)
         yield from tool_problems(definition, at)
-        yield from web_problems(manifest, definition, at)
+        yield from _runtime_problems(
+            runtime, _contract_of(definition), f"{at}/_meta/{pointer([CONTRACT])[1:]}"
+        )
+        yield from runtime.tool_problems(manifest, definition, at)
+
+
+def _runtime_problems(runtime: Runtime, contract: Mapping[str, Any], at: str) -> Iterator[Problem]:
+    """Members of a contract that its package's runtime does not have."""
+    for kind in sorted(contract.get("hooks", {}).keys() - runtime.hooks):
+        message = f"A tool of the runtime {runtime.name} has no hook {kind}."
+        yield Problem(
+            f"{at}/hooks/{kind}", message, "Leave it out. The tool itself can do what the hook does."
+        )
+    for other in runtimes().values():
+        for name in sorted(contract.keys() & other.contract.keys() - runtime.contract.keys()):
+            message = f"A tool of the runtime {runtime.name} has no {name}."
+            yield Problem(
+                f"{at}/{name}", message, f'Leave it out, or write "type": "{other.name}" in runtime.'
+            )
 
 
 def tool_problems(definition: Mapping[str, Any], at: str = "") -> Iterator[Problem]:

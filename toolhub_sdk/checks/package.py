@@ -9,7 +9,7 @@ from typing import Any
 from toolhub_sdk.checks.contents import contents_unfit
 from toolhub_sdk.checks.files import file_problems, requirement_problems
 from toolhub_sdk.checks.manifest import manifest_problems
-from toolhub_sdk.checks.problem import Problem
+from toolhub_sdk.problem import Problem
 
 
 def package_problems(manifest: Any, files: Mapping[str, bytes]) -> list[Problem]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.problem import Problem, pointer
 
 _LEAVE = "Leave it out, or change the type."
 

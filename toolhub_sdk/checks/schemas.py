@@ -7,7 +7,7 @@ from typing import Any
 from toolhub_sdk.checks.engine import ADDRESSES, Refusal, Validator, compiled, dialect_of
 from toolhub_sdk.checks.expense import TooExpensiveError, looks_of
 from toolhub_sdk.checks.graph import BadReferenceError, Graph, Path
-from toolhub_sdk.checks.problem import Problem, pointer
+from toolhub_sdk.problem import Problem, pointer
 
 BYTES_MAX = 131_072
 DEPTH_MAX = 40

@@ -7,12 +7,12 @@ from typing import Any
 
 from toolhub_sdk.checks.contents import MANIFEST
 from toolhub_sdk.checks.package import package_problems
-from toolhub_sdk.checks.problem import Problem
 from toolhub_sdk.cli.package_folder import files_read, manifest_load, module_says
-from toolhub_sdk.cli.stop import StopError
-from toolhub_sdk.cli.wasm import module_problems
 from toolhub_sdk.lint.review import warnings_of
 from toolhub_sdk.lint.warning import LintWarning
+from toolhub_sdk.problem import Problem
+from toolhub_sdk.runtimes.registry import runtime_of
+from toolhub_sdk.stop import StopError
 
 
 def run(options: argparse.Namespace) -> int:
@@ -32,19 +32,24 @@ def package_check(folder: Path) -> tuple[dict[str, Any], list[Problem], list[Lin
     """The manifest with its problems and, when it has none, the warnings. Raises StopError."""
     files = files_read(folder)
     manifest = manifest_load(folder, files)
-    problems = package_problems(manifest, files) or list(module_problems(manifest, files))
+    problems = package_problems(manifest, files) or list(_code_problems(manifest, files))
     if problems:
         return manifest, problems, []
     return manifest, [], [*_stale(folder, manifest, files), *warnings_of(manifest, files)]
 
 
+def _code_problems(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> Iterator[Problem]:
+    runtime = manifest["runtime"]
+    yield from runtime_of(runtime["type"]).code_problems(runtime, files)
+
+
 def _stale(folder: Path, manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> Iterator[LintWarning]:
     """What the module says otherwise than toolhub.json has it."""
     runtime = manifest["runtime"]
-    if runtime["type"] != "python" or MANIFEST not in files:
+    if not runtime_of(runtime["type"]).describes or MANIFEST not in files:
         return
     try:
-        said = module_says(folder, runtime["entry"])
+        said = module_says(folder, runtime)
     except StopError:
         # A module without @tool, or one that needs what is not installed here.
         return

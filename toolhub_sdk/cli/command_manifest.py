@@ -7,6 +7,7 @@ from typing import Any
 
 from toolhub_sdk.checks.contents import MANIFEST
 from toolhub_sdk.cli.package_folder import files_read, manifest_load, manifest_written, module_says
+from toolhub_sdk.runtimes.registry import runtime_find
 
 
 def run(options: argparse.Namespace) -> int:
@@ -22,8 +23,9 @@ def manifest_write(folder: Path) -> dict[str, Any]:
     files = files_read(folder)
     manifest = manifest_load(folder, files)
     runtime = manifest.get("runtime", {})
-    if manifest_written(files) == manifest and runtime.get("type") == "python":
-        manifest |= module_says(folder, runtime["entry"])
+    found = runtime_find(str(runtime.get("type")))
+    if manifest_written(files) == manifest and found and found.describes:
+        manifest |= module_says(folder, runtime)
     (folder / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
     return manifest
 

@@ -5,10 +5,9 @@ from pathlib import Path
 from string import Template
 
 from toolhub_sdk.cli.command_manifest import manifest_write
-from toolhub_sdk.cli.stop import StopError
 from toolhub_sdk.package import is_package_name
-
-TEMPLATES = Path(__file__).parent / "templates"
+from toolhub_sdk.runtimes.registry import runtime_of
+from toolhub_sdk.stop import StopError
 
 
 def run(options: argparse.Namespace) -> int:
@@ -21,13 +20,14 @@ def run(options: argparse.Namespace) -> int:
         raise StopError(f"{folder} is there already.", 2)
     words = {"name": name, "module": name.replace("-", "_"), "title": name.replace("-", " ").capitalize()}
     folder.mkdir(parents=True)
-    for template in sorted((TEMPLATES / options.kind).iterdir()):
+    runtime = runtime_of(options.kind)
+    for template in sorted(runtime.template.iterdir()) if runtime.template else ():
         target = template.name.removesuffix(".template").replace("MODULE", words["module"])
         text = Template(template.read_text(encoding="utf-8")).substitute(words)
         (folder / target).write_text(text, encoding="utf-8")
         if text.startswith("#!"):
             (folder / target).chmod(0o755)
-    if options.kind == "python":
+    if runtime.describes:
         manifest_write(folder)
     print(f"Made {folder}. Next: cd {folder} && python -m toolhub_sdk check && python -m toolhub_sdk test")
     return 0

@@ -12,7 +12,7 @@ from toolhub_sdk.checks.contents import ARCHIVE_BYTES_MAX, MANIFEST
 from toolhub_sdk.checks.package import package_problems
 from toolhub_sdk.cli.command_manifest import manifest_text
 from toolhub_sdk.cli.package_folder import files_read, manifest_load
-from toolhub_sdk.cli.stop import StopError
+from toolhub_sdk.stop import StopError
 from toolhub_sdk.strict_json import loads
 
 # The oldest moment that a .zip can name.

@@ -11,9 +11,9 @@ from toolhub_sdk.checks.manifest import manifest_problems
 from toolhub_sdk.checks.mismatch import mismatches_of
 from toolhub_sdk.cli.calls import tool_call, tool_load
 from toolhub_sdk.cli.package_folder import files_read, manifest_load
-from toolhub_sdk.cli.stop import StopError
 from toolhub_sdk.package import CONTRACT
 from toolhub_sdk.repeatable import ADVICE, SEEDS
+from toolhub_sdk.stop import StopError
 
 SHOWN = 300
 

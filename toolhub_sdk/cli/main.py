@@ -7,7 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from toolhub_sdk.cli.stop import StopError
+from toolhub_sdk.runtimes.folders import RuntimesError
+from toolhub_sdk.runtimes.registry import runtimes
+from toolhub_sdk.stop import StopError
 from toolhub_sdk.visible_text import VisibleStream
 
 # Modules that an extra brings: what the command does with each, whose package it is, and the extra.
@@ -15,7 +17,6 @@ EXTRA = {
     "jsonschema_rs": ("checks JSON Schemas", "jsonschema-rs", "check"),
     "cel": ("compiles expressions", "common-expression-language", "check"),
     "packaging": ("reads requirements", "packaging", "check"),
-    "wasmtime": ("compiles WebAssembly", "wasmtime", "wasm"),
 }
 
 
@@ -25,7 +26,8 @@ def parser() -> argparse.ArgumentParser:
     commands = made.add_subparsers(dest="command", required=True)
     new = commands.add_parser("new", help="make a package to begin with")
     new.add_argument("folder", type=Path, help="a folder that is not there yet; its name is the package's")
-    new.add_argument("--kind", choices=("python", "command"), default="python")
+    kinds = [name for name, each in runtimes().items() if each.template]
+    new.add_argument("--kind", choices=kinds, default=kinds[0])
     for name, words in (
         ("manifest", "write toolhub.json from a Python module's tools"),
         ("check", "make all checks that a hub makes, and give advice"),
@@ -44,7 +46,11 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> int:
     """The exit code: 0 when all is well, 1 when something is wrong with the package, 2 for a bad command."""
-    options = parser().parse_args(arguments)
+    try:
+        options = parser().parse_args(arguments)
+    except RuntimesError as error:
+        print(error, file=sys.stderr)
+        return 2
     out, err = VisibleStream(sys.stdout), VisibleStream(sys.stderr)
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         return _run(options)
@@ -55,9 +61,12 @@ def _run(options: argparse.Namespace) -> int:
         module = importlib.import_module(f"toolhub_sdk.cli.command_{options.command}")
         done: int = module.run(options)
     except ModuleNotFoundError as error:
-        if error.name not in EXTRA:
+        extras = EXTRA | {
+            module: extra for each in runtimes().values() for module, extra in each.extras.items()
+        }
+        if error.name not in extras:
             raise
-        act, name, extra = EXTRA[error.name]
+        act, name, extra = extras[error.name]
         remedy = f"Install the extra: pip install 'toolhub-sdk[{extra}]'"
         print(f"This command {act} and needs the package {name}. {remedy}", file=sys.stderr)
         return 2

@@ -1,18 +1,14 @@
 """A package as it lies in a folder: its files, and its manifest, which may be written in Python."""
 
-import json
 import os
-import subprocess
-import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from toolhub_sdk.checks.contents import LEFT_OUT, MANIFEST
-from toolhub_sdk.cli.stop import StopError
+from toolhub_sdk.runtimes.registry import runtime_of, runtimes
+from toolhub_sdk.stop import StopError
 from toolhub_sdk.strict_json import StrictJSONError, line_of, loads
-
-SDK = Path(__file__).parents[2]
-DESCRIBE_S = 60.0
 
 
 def files_read(folder: Path) -> dict[str, bytes]:
@@ -43,18 +39,20 @@ def files_read(folder: Path) -> dict[str, bytes]:
 
 
 def manifest_load(folder: Path, files: dict[str, bytes]) -> dict[str, Any]:
-    """The whole manifest. What toolhub.json leaves out of a Python package comes from its module: the tools
-    that `@tool` makes, and what its PACKAGE says.
+    """The whole manifest. What toolhub.json leaves out comes from the package's code, where its runtime can
+    describe that: the tools that `@tool` makes, and what PACKAGE says.
 
-    Raises StopError where there is nothing to read or the module cannot be imported.
+    Raises StopError where there is nothing to read or the code cannot be imported.
     """
     written = manifest_written(files)
     if written is not None and "tools" in written:
         return written
-    runtime = (written or {}).get("runtime", {})
-    if isinstance(runtime, dict) and runtime.get("type", "python") == "python":
-        module = runtime.get("entry") or _module(files)
-        return {**describe(folder, str(module)), **(written or {})}
+    named = (written or {}).get("runtime", {})
+    name = named.get("type", "") if isinstance(named, dict) else None
+    for runtime in runtimes().values():
+        if runtime.describes and name in ("", runtime.name):
+            entry = named.get("entry") or runtime.entry_find(files)
+            return {**runtime.describe(folder, str(entry)), **(written or {})}
     return written or {}
 
 
@@ -72,40 +70,7 @@ def manifest_written(files: dict[str, bytes]) -> dict[str, Any] | None:
     return read
 
 
-def module_says(folder: Path, module: str) -> dict[str, Any]:
-    """The members of a manifest that a module of the package has a word for. Raises StopError."""
-    return {name: value for name, value in describe(folder, module).items() if value}
-
-
-def _module(files: dict[str, bytes]) -> str:
-    """The one module at the top of the package that says PACKAGE."""
-    tops = [path for path in files if path.count("/") <= 1 and path.endswith(".py")]
-    found = [path for path in tops if b"PACKAGE" in files[path] and b"toolhub_sdk" in files[path]]
-    found = [path for path in found if "/" not in path or path.endswith("/__init__.py")]
-    if len(found) != 1:
-        many = f"there are {len(found)}: {', '.join(found)}" if found else "there is none"
-        raise StopError(f"No {MANIFEST} names the module with the tools, and of modules with PACKAGE {many}.")
-    return found[0].removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-
-
-def describe(folder: Path, module: str) -> dict[str, Any]:
-    """The manifest that a module of the package makes, read in a process of its own.
-
-    Raises StopError when it cannot be imported or has no tools.
-    """
-    words = [sys.executable, "-m", "toolhub_sdk.cli.describe", str(folder.resolve()), module]
-    environment = {**os.environ, "PYTHONPATH": str(SDK), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(
-            words, env=environment, capture_output=True, timeout=DESCRIBE_S, check=False, cwd=folder
-        )
-    except subprocess.TimeoutExpired:
-        raise StopError(f"{module} took more than {DESCRIBE_S:.0f} s to import.") from None
-    if done.returncode != 0:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        message = f"{module} cannot be read: {' '.join(last)}"
-        if "ModuleNotFoundError" in message:
-            message += ". Install what the package requires: pip install -r requirements.txt"
-        raise StopError(message)
-    made: dict[str, Any] = json.loads(done.stdout)
-    return made
+def module_says(folder: Path, runtime: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a manifest that the package's code has a word for. Raises StopError."""
+    made = runtime_of(runtime["type"]).describe(folder, runtime["entry"])
+    return {name: value for name, value in made.items() if value}

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolhub_sdk.checks.problem import pointer
 from toolhub_sdk.lint.warning import LintWarning
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.problem import pointer
 
 SHORT_CHARACTERS = 30
 SHORT_WORDS = 5

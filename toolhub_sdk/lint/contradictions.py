@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolhub_sdk.checks.problem import pointer
 from toolhub_sdk.checks.rule_names import names_gone
 from toolhub_sdk.lint.warning import LintWarning
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.problem import pointer
+from toolhub_sdk.runtimes.registry import runtimes
 
 
 def contradictions_in(definition: Mapping[str, Any], at: str) -> Iterator[LintWarning]:
@@ -33,7 +34,7 @@ def contradictions_in(definition: Mapping[str, Any], at: str) -> Iterator[LintWa
 def _doubts(contract: Mapping[str, Any], at: str) -> Iterator[LintWarning]:
     """Promises that another part of the contract makes doubtful, and does not break for sure."""
     if contract.get("determinism") == "deterministic":
-        for name, message in _CHANGING.items():
+        for name, message in _changing().items():
             if contract.get(name) not in (None, {}, []) and (
                 name != "filesystem" or contract[name].get("read")
             ):
@@ -44,11 +45,13 @@ def _doubts(contract: Mapping[str, Any], at: str) -> Iterator[LintWarning]:
             yield LintWarning("IDEMPOTENCE_DOUBTFUL", f"{at}/effects/{index}/change", message)
 
 
-_CHANGING = {
-    "http": "A tool that asks a server can hardly give the same result for the same arguments.",
-    "memory": "A tool that reads memory gives another result when the memory changes.",
-    "filesystem": "A tool that reads folders gives another result when their files change.",
-}
+def _changing() -> dict[str, str]:
+    """Members of a contract that make the promise deterministic doubtful, each with the reason."""
+    return {
+        "memory": "A tool that reads memory gives another result when the memory changes.",
+        "filesystem": "A tool that reads folders gives another result when their files change.",
+        **{name: why for each in runtimes().values() for name, why in each.doubts.items()},
+    }
 
 
 def _defaults(schema: Mapping[str, Any], at: str) -> Iterator[LintWarning]:

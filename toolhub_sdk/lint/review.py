@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from toolhub_sdk.checks.node import PACKAGE, UnfitLock, node_lock_read, node_scripts
-from toolhub_sdk.checks.problem import pointer
 from toolhub_sdk.lint.advice import advice_on
 from toolhub_sdk.lint.contradictions import contradictions_in
 from toolhub_sdk.lint.instructions import instruction_findings
@@ -13,7 +12,10 @@ from toolhub_sdk.lint.names import near_name, requirement_names, well_known
 from toolhub_sdk.lint.texts import text_of_file, texts_of
 from toolhub_sdk.lint.warning import LintWarning
 from toolhub_sdk.package import CONTRACT
+from toolhub_sdk.problem import pointer
 from toolhub_sdk.providers.fit import fits_of
+from toolhub_sdk.runtimes.registry import runtime_of
+from toolhub_sdk.runtimes.traits import Packages
 
 ALARMS = frozenset(
     {"HIDDEN_INSTRUCTION", "INVISIBLE_CHARACTER", "LOOKALIKE_LETTER", "NEAR_NAME", "TEXT_OUT_OF_SIGHT"}
@@ -88,7 +90,7 @@ def _files(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> Iterator[
         for words in instruction_findings(text) if path in documents else ():
             yield LintWarning("HIDDEN_INSTRUCTION", "", f"{path}: {words}")
     requires = manifest["runtime"].get("requires")
-    if requires and manifest["runtime"]["type"] == "command":
+    if requires and runtime_of(manifest["runtime"]["type"]).packages is Packages.NODE:
         yield from _node(requires, files)
         return
     for line, name in requirement_names(text_of_file(files.get(requires, b"")) or "") if requires else ():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from toolhub_sdk.checks.problem import pointer
+from toolhub_sdk.problem import pointer
 
 Schema: TypeAlias = dict[str, Any]
 Path: TypeAlias = tuple[str | int, ...]

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from core.errors import InvalidRequest, ToolHubError
+from execution.runners.registry import RUNTIMES
 from registry.models import ToolVersion
 from registry.schemas import pointer
 from security.facts import Standing
@@ -189,14 +190,15 @@ def bounds_of(version: ToolVersion, request: CallRequest, standing: Standing) ->
 def _isolation(version: ToolVersion, request: CallRequest, standing: Standing, warnings: list[str]) -> str:
     asked, least = request.isolation_level or "", standing.isolation
     wanted = max(asked, least, key=_strength)
-    if version.runner == "builtin" and _strength(wanted) >= _strength("strict"):
+    runtime = RUNTIMES[version.runner]
+    if runtime.is_trusted and _strength(wanted) >= _strength("strict"):
         who = "The persona" if _strength(least) > _strength(asked) else "The call"
         raise ToolHubError(
             f"{version.tool.name} is built in: it runs as trusted code without a sandbox. "
             f"{who} asks for {wanted}.",
             code="SANDBOX_UNAVAILABLE",
         )
-    declared = "none" if version.runner == "builtin" else version.declared.get("isolation", "strict")
+    declared = runtime.least_level(version.declared)
     floor = max(declared, least, key=_strength)
     if asked == "none" or (asked and _strength(asked) < _strength(floor)):
         held = f"; this one is held at {floor}" if _strength(floor) > 0 else ""

@@ -14,7 +14,7 @@ from core.openapi import PROBLEMS
 from execution.engine.calls.requests import ISOLATION_LEVELS
 from execution.entry.operations.forms import CALLS_MAX, OPERATIONS
 from execution.features.retry.policies import POLICIES
-from execution.runners import RUNNERS
+from execution.runners.registry import RUNTIMES
 from registry.contracts import CATEGORIES, DETERMINISM, OUTPUT_BYTES, OUTPUT_MOST, TIMEOUT_MOST, TIMEOUT_MS
 from registry.formats import FORMATS
 from registry.types import TYPES
@@ -44,7 +44,7 @@ def capabilities() -> dict[str, Any]:
     return {
         "operations": [name for name in OPERATIONS if name not in LATER],
         "tool_types": list(TYPES),
-        "runners": sorted(RUNNERS),
+        "runners": sorted(RUNTIMES.load()),
         "categories": list(CATEGORIES),
         "determinism": list(DETERMINISM),
         "isolation_levels": list(ISOLATION_LEVELS),

@@ -9,7 +9,7 @@ from audit.models import Event
 from execution.engine import submit as services
 from execution.engine.store import hotpath
 from execution.models import Run
-from execution.runners import call_run
+from execution.runners.perform import call_run
 from registry.models import Package
 from tests.execution.mcp.conftest import Ask
 from tests.execution.test_proof import ENDS, _served, change, kept, made

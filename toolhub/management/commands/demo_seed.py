@@ -17,6 +17,7 @@ from execution.engine.calls.requests import CallRequest
 from execution.engine.perform import queue_work
 from execution.engine.submit import Manner, run_submit
 from execution.models import Run
+from execution.runners.queues import DEFAULT
 from registry.models import Package, Tool
 from registry.selectors import tools_assigned
 from registry.services import assignment_create
@@ -90,7 +91,7 @@ class Command(BaseCommand):
             _submit(principal, planned)
         made["runs"] += len(missing)
         # What a worker of a running hub has not taken meanwhile.
-        made["of them as a worker does"] += queue_work("default")
+        made["of them as a worker does"] += queue_work(DEFAULT)
         return True
 
     def _refused(self, persona: Persona, cast: Cast, made: Counter[str]) -> None:

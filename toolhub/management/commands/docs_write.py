@@ -3,6 +3,7 @@
 A test compares them with the files, so that they stay true.
 """
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from execution.models import Status
 from toolhub.env import VARIABLES
 from toolhub.management.guessing_page import HEADS, guessing_page, guessing_rows
 from toolhub.management.manifest_page import manifest_page
+from toolhub_sdk.checks.form import published_schema
 
 _MADE = "<!-- Made by `manage.py docs_write`; do not edit. -->\n"
 
@@ -92,10 +94,21 @@ PAGES = {
 }
 
 
+# The published schema, for editors that read it from the SDK.
+SCHEMA = Path(settings.ROOT, "toolhub_sdk", "toolhub.schema.json")
+
+
+def schema_text() -> str:
+    """toolhub_sdk/toolhub.schema.json: the schema of `toolhub.json` with the parts of all runtimes."""
+    return json.dumps(published_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 class Command(BaseCommand):
-    help = "Writes the generated pages of docs/."
+    help = "Writes the generated pages of docs/, and the published schema."
 
     def handle(self, *args: Any, **options: Any) -> None:
         for name, page in PAGES.items():
             Path(settings.ROOT, "docs", name).write_text(page(), encoding="utf-8")
             self.stdout.write(f"docs/{name}")
+        SCHEMA.write_text(schema_text(), encoding="utf-8")
+        self.stdout.write(str(SCHEMA.relative_to(settings.ROOT)))

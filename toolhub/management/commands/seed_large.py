@@ -14,10 +14,12 @@ from audit.models import Event
 from execution.memory.models import Session
 from execution.models import Run
 from execution.rollups.roll import rollups_keep
+from execution.runners.queues import DEFAULT
 from registry.models import Assignment, Package, Release, Tool, ToolVersion
 from security.models import Persona, User
 from toolhub.management import large_people, large_sets, large_world
 from toolhub.management.copying import Value, identities_raise, rows_copy, unwatched
+from toolhub_sdk.runtimes.registry import own_runtime
 
 KEYS: dict[str, type[Model]] = {
     "package": Package,
@@ -76,13 +78,13 @@ class Command(BaseCommand):
             cursor.execute("SET CONSTRAINTS ALL DEFERRED")
         released: dict[str, Value] = {
             "version": "1.0.0",
-            "runner": "builtin",
+            "runner": own_runtime().name,
             "entry": "none",
             "manifest": large_world.MANIFEST,
         }
         version: dict[str, Value] = {
             "version": "1.0.0",
-            "runner": "builtin",
+            "runner": own_runtime().name,
             "entry": "none",
             "is_pure": True,
             "is_idempotent": True,
@@ -103,7 +105,7 @@ class Command(BaseCommand):
     def _runs(self, size: large_world.Size) -> None:
         now = timezone.now()
         constant: dict[str, Value] = {
-            "queue": "default",
+            "queue": DEFAULT,
             "inline": True,
             "attempt": 1,
             "arguments": '{"query":"what there is"}',

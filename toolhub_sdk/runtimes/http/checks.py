@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolhub_sdk.checks.problem import Problem, pointer
 from toolhub_sdk.normal_form import url_split
 from toolhub_sdk.package import CONTRACT
-from toolhub_sdk.web import IN_PATH, IN_TEMPLATE, named_arguments
+from toolhub_sdk.problem import Problem, pointer
+from toolhub_sdk.runtimes.http.exchange import IN_PATH, IN_TEMPLATE, named_arguments
 
 # What the sender itself says, and what would carry one caller's credentials to a server.
 OWN_HEADERS = frozenset(
@@ -35,16 +35,11 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def web_problems(manifest: Mapping[str, Any], definition: Mapping[str, Any], at: str) -> Iterator[Problem]:
-    """Problems of one tool, `at` its pointer, whose form is right; none for other runtimes without `http`."""
+    """Problems of one tool whose form is right; `at` is its pointer."""
     runtime = manifest["runtime"]
     contract = definition.get("_meta", {}).get(CONTRACT, {})
     operation = contract.get("http")
     here = f"{at}/_meta/{pointer([CONTRACT])[1:]}"
-    if runtime["type"] != "http":
-        if operation is not None:
-            message = f"A tool of the runtime {runtime['type']} makes no request of its own."
-            yield Problem(f"{here}/http", message, 'Leave it out, or write "type": "http" in runtime.')
-        return
     if operation is None:
         message = "The request that a call makes is missing."
         yield Problem(here, message, 'Add "http": {"method": "GET", "path": "/…"}.')

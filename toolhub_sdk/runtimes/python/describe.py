@@ -1,4 +1,4 @@
-"""`python -m toolhub_sdk.cli.describe FOLDER MODULE`: prints the manifest of a module's tools as JSON."""
+"""Prints the manifest of a module's tools as JSON: `python -m …describe FOLDER MODULE RUNTIME`."""
 
 import importlib
 import json
@@ -11,9 +11,9 @@ from toolhub_sdk.package import Package, manifest_of, tools_of
 
 def main() -> None:
     """Prints what the module makes. Where that fails, the last line of its errors says why and where."""
-    folder, name = sys.argv[1:]
+    folder, name, runtime = sys.argv[1:]
     try:
-        describe(folder, name)
+        describe(folder, name, runtime)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it was, the author hears of it
         traceback.print_exc()
         print(f"{type(error).__name__}: {error}".replace("\n", " ") + _place(error, folder), file=sys.stderr)
@@ -29,7 +29,7 @@ def _place(error: BaseException, folder: str) -> str:
     return f" ({os.path.relpath(inside[-1].filename, folder)}, line {inside[-1].lineno})" if inside else ""
 
 
-def describe(folder: str, name: str) -> None:
+def describe(folder: str, name: str, runtime: str) -> None:
     """Prints the whole manifest where the module has a PACKAGE, else runtime and tools."""
     # What the module prints does not mix with the answer.
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -38,11 +38,11 @@ def describe(folder: str, name: str) -> None:
     module = importlib.import_module(name)
     package = getattr(module, "PACKAGE", None)
     if isinstance(package, Package):
-        made = manifest_of(module, package, runtime="python")
+        made = manifest_of(module, package, runtime=runtime)
     else:
         made = {
             "manifestVersion": "1",
-            "runtime": {"type": "python", "entry": name},
+            "runtime": {"type": runtime, "entry": name},
             "tools": tools_of(module),
         }
     json.dump(made, answer, ensure_ascii=False)

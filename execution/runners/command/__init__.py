@@ -1,46 +1,47 @@
-"""The command runner: any program of a release, one JSON request in, one JSON result out, in the sandbox.
-
-The request is `{arguments, context, tool, config}` on standard input; secrets come on a descriptor of their
-own. With exit code 0, standard output is the result. With any other, it may be the tool's own error: `{code,
-message, recoverable, suggestions}`.
-"""
+"""The runtime command: any program of a release that speaks JSON (json_programs.py), in the sandbox."""
 
 import posixpath
 import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import orjson
 
-from core.errors import ToolHubError, error_object
-from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
+from core.errors import ToolHubError
+from core.json.strict import StrictJSONError, loads
 from execution.engine.outcomes import Outcome, success
 from execution.models import Status
 from execution.runners.call import Call
-from execution.runners.defaults import arguments_of
-from execution.runners.judging import ended, error_read, given, tool_error, unfit_error
-from execution.runners.machine_paths import told
+from execution.runners.json_programs import judge, request_of
+from execution.runners.judging import ended, unfit_error
 from execution.runners.sandboxed import PACKAGE, PATH, Program, exit_failed, run_sandboxed
+from execution.runners.traits import Runner
 from registry.environment_calls import environment_folder
 from registry.environments import ENVIRONMENTS
 from registry.node_environments import node_link
 from registry.store import release_folder
 from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.launch import Finished, Mount
+from toolhub_sdk.runtimes import command as sdk
 
 # Where the program that looks stands inside.
 _LOOK = "/toolhub/look.py"
 
 
-def run(call: Call) -> Outcome:
-    """Runs a release's program in the sandbox. Where it is only to be looked at, nothing of it is run."""
-    if call.look:
-        looked = run_sandboxed(call, _looking, _looked)
-        if call.look == "only" or looked.status is not Status.COMPLETED:
-            return looked
-    return run_sandboxed(call, _program, judge)
+class Command(Runner):
+    name = sdk.Command.name
+
+    def run(self, call: Call) -> Outcome:
+        """Runs a release's program in the sandbox. Where it is only to be looked at, nothing of it is run."""
+        if call.look:
+            looked = run_sandboxed(call, _looking, _looked)
+            if call.look == "only" or looked.status is not Status.COMPLETED:
+                return looked
+        return run_sandboxed(call, _program, judge)
+
+
+RUNTIME = Command()
 
 
 def _looking(call: Call) -> Program:
@@ -102,35 +103,3 @@ def argv_of(entry: str | Sequence[str]) -> list[str]:
             suggestions=[f"Install {first} on the workers' machines."],
         )
     return [program, *rest]
-
-
-def request_of(call: Call) -> dict[str, Any]:
-    """What the program reads: `{arguments, context, tool, config}`."""
-    context = {
-        "run_id": str(call.run_id),
-        "version": call.version.version,
-        "attempt": call.attempt,
-        "timeout_ms": call.timeout_ms,
-        "degraded": list(call.degraded),
-        **({"memory": call.memory["found"]} if call.memory else {}),
-        **call.request.get("context", {}),
-        **{name: call.request[name] for name in ("context_data", "hints") if name in call.request},
-    }
-    config = {"config": call.settings.values} if call.settings.values else {}
-    tool = call.version.definition["name"]
-    return {"arguments": arguments_of(call), "context": context, "tool": tool, **config}
-
-
-def judge(call: Call, done: Finished, started_at: datetime) -> Outcome:
-    """What the end of a program means."""
-    try:
-        said = loads(done.stdout, limits=Limits(len(done.stdout) + 1, DEFAULT.max_depth))
-    except StrictJSONError as error:
-        if done.exit_code != 0:
-            return exit_failed(call, done, started_at)
-        wrong = error_object("INVALID_OUTPUT", f"The tool's output is not JSON: {error.message}")
-        return ended(Status.FAILED, wrong, started_at=started_at, duration_ms=done.duration_ms)
-    if done.exit_code == 0:
-        return given(call, said, started_at=started_at, duration_ms=done.duration_ms)
-    made = tool_error(call, error_read(told(call, said)))
-    return ended(Status.FAILED, made, started_at=started_at, duration_ms=done.duration_ms)

@@ -1,7 +1,8 @@
 """What is wrong with a manifest, where, and what to do."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -12,6 +13,20 @@ class Problem:
 
     pointer: str
     message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Two members of one contract that cannot both be true.
+
+    `said` is the promise, `place` the member of the contract that breaks it, `why` says how.
+    """
+
+    said: Callable[[Mapping[str, Any]], bool]
+    place: str
+    breaks: Callable[[Any], bool]
+    why: str
     remedy: str
 
 

@@ -1,0 +1,52 @@
+"""The runtimes of this hub by name: those of this folder, and those of the folders in TOOLHUB_RUNTIMES."""
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from execution.runners.queues import QUEUES
+from execution.runners.traits import Runtime
+from registry.runtimes import runtime_unknown
+from toolhub_sdk.runtimes.folders import RuntimesError, folder_package, folders_set
+from toolhub_sdk.runtimes.registry import runtimes
+
+# Modules beside this one. Each has a RUNTIME; the SDK has one of the same name.
+BUNDLED = ("builtin", "command", "container", "http", "python", "vm", "wasm")
+
+
+class _Runtimes(dict[str, Runtime]):
+    """Loaded when the first is asked for. An unknown name raises ToolHubError RUNTIME_UNKNOWN.
+
+    A dictionary, since each call asks: a lookup is no call of Python.
+    """
+
+    def __missing__(self, name: str) -> Runtime:
+        if not self:
+            self.load()
+            return self[name]
+        raise runtime_unknown(name)
+
+    def load(self) -> "_Runtimes":
+        """Loads them once. Raises RuntimesError for one without a part in the SDK or a known queue."""
+        if not self:
+            made = {found.name: found for found in _found()}
+            for name in runtimes().keys() ^ made.keys():
+                where = "the SDK" if name in made else "the hub"
+                raise RuntimesError(f"The runtime {name} has no part in {where}. See docs/runtimes.md.")
+            for each in made.values():
+                if each.queue not in QUEUES:
+                    known = ", ".join(QUEUES)
+                    raise RuntimesError(f"The runtime {each.name} has the queue {each.queue!r}, not {known}.")
+            self.update(made)
+        return self
+
+
+def _found() -> Iterator[Runtime]:
+    for name in BUNDLED:
+        yield importlib.import_module(f"{__package__}.{name}").RUNTIME
+    for folder in folders_set():
+        module: Any = importlib.import_module(f"{folder_package(folder)}.hub")
+        yield module.RUNTIME
+
+
+RUNTIMES = _Runtimes()
