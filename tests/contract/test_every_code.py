@@ -148,6 +148,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "effects/test_preconditions.py",
         "test_a_call_comes_through_once_everything_holds",
     ),
+    "RUNTIME_UNKNOWN": (
+        "execution/test_runtimes.py",
+        "test_a_call_of_a_tool_whose_runtime_is_gone_is_refused",
+    ),
     "MEMORY_FULL": ("execution/memory/test_memory_api.py", "test_values_keys_and_scopes_have_limits"),
     "CALLBACK_REFUSED": (
         "execution/callbacks/test_accepting.py",
