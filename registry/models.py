@@ -226,8 +226,10 @@ class ToolVersion(models.Model):
     @cached_property
     def is_dynamic(self) -> bool:
         """Whether the schema of its arguments depends on the context."""
+        if "schema" not in self.declared.get("hooks", {}):
+            return False
         runtime = runtime_find(self.runner)
-        return runtime is not None and "schema" in runtime.hooks & self.declared.get("hooks", {}).keys()
+        return runtime is not None and "schema" in runtime.hooks
 
     @cached_property
     def content_fields(self) -> tuple[Field, ...]:
