@@ -167,4 +167,4 @@ def test_it_says_whether_kata_can_be(settings: Any, tmp_path: Path, monkeypatch:
         (False, "Kata Containers needs /dev/kvm, which is not here"),
     ):
         monkeypatch.setattr(engine.os.path, "exists", lambda _, there=there: there)
-        assert remedy in engine.unavailable("vm", "no").suggestions[-1]
+        assert remedy in engine.unavailable("vm", True, "no").suggestions[-1]
