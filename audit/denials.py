@@ -5,6 +5,7 @@ import time
 from django.db import transaction
 from django.db.models import F
 
+from audit.event_kinds import RUN_REFUSED_REPEATED
 from audit.ledger import Entry, record
 from audit.models import Denial
 from core.actors import SYSTEM
@@ -42,7 +43,7 @@ def _flush(pk: int) -> bool:
 
 def _repeated(row: Denial) -> Entry:
     return Entry(
-        kind="run.refused.repeated",
+        kind=RUN_REFUSED_REPEATED,
         actor=SYSTEM,
         subject_kind="tool",
         subject_id=row.tool,

@@ -9,62 +9,71 @@ from dataclasses import dataclass
 
 from core.sentences import Sentence
 
-NAME_MAX, SUBJECT_MAX = 64, 32
+KIND_MAX, SUBJECT_MAX = 64, 32
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A group of kinds that auditors look for together. `name` stands in addresses, `title` on pages."""
+    """A group of kinds that auditors look for together. `name` is for addresses, `title` for people."""
 
     name: str
     title: str
 
 
 @dataclass(frozen=True, slots=True)
-class EventKind:
-    """What may happen, and how it is told.
+class Subject:
+    """What an event can be about. `named_by` are members of its data that name it, where its id does not."""
 
-    `subjects` are the kinds of things that such an event may be about. `sentence` is a predicate in the past
-    tense, filled from the event's data: what the actor, who stands beside it, has done.
+    name: str
+    named_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    """Something that can happen, and its words.
+
+    `sentence` is in the past tense and begins with what the actor did: "Granted … to …". Its slots are
+    members of the event's data, and `about`, the name of what the event is about. `subjects` holds the names
+    of all that such an event may be about.
     """
 
     name: str
     family: Family
-    subjects: frozenset[str]
+    about: tuple[Subject, ...]
     sentence: Sentence
+    subjects: frozenset[str]
 
 
 _DECLARED: dict[str, EventKind] = {}
 
 
-def event_kind(family: Family, name: str, subjects: str | Iterable[str], sentence: str) -> EventKind:
+def event_kind(family: Family, name: str, about: Subject | Iterable[Subject], sentence: str) -> EventKind:
     """Declare a kind. Raises ValueError for a name that is taken or too long, and for a wrong sentence."""
-    named = frozenset([subjects] if isinstance(subjects, str) else subjects)
+    subjects = (about,) if isinstance(about, Subject) else tuple(about)
     if name in _DECLARED:
         raise ValueError(f"The event kind {name} is declared twice.")
-    if len(name) > NAME_MAX or any(len(subject) > SUBJECT_MAX for subject in named) or not named:
-        raise ValueError(f"The event kind {name}: its name or a subject is too long, or it has no subject.")
-    kind = EventKind(name, family, named, Sentence(sentence))
+    if len(name) > KIND_MAX or any(len(one.name) > SUBJECT_MAX for one in subjects) or not subjects:
+        raise ValueError(f"The event kind {name}: its name or a subject's is too long, or it has no subject.")
+    kind = EventKind(name, family, subjects, Sentence(sentence), frozenset(one.name for one in subjects))
     _DECLARED[name] = kind
     return kind
 
 
-def kind_of(name: str) -> EventKind | None:
-    """Return the kind of that name; None for one that no installed app declares, as in old events."""
+def kind_named(name: str) -> EventKind | None:
+    """Return the kind of that name; None for one that no installed app declares, as old events may have."""
     return _DECLARED.get(name)
 
 
-def kinds_declared() -> tuple[EventKind, ...]:
+def kinds_declared() -> list[EventKind]:
     """All kinds that the installed apps declare, by name."""
-    return tuple(kind for _, kind in sorted(_DECLARED.items()))
+    return [_DECLARED[name] for name in sorted(_DECLARED)]
 
 
-def families_declared() -> tuple[Family, ...]:
+def families_declared() -> list[Family]:
     """The families of all kinds, by title."""
-    found = {kind.family for kind in _DECLARED.values()}
-    return tuple(sorted(found, key=lambda family: family.title))
+    return sorted({kind.family for kind in _DECLARED.values()}, key=lambda family: family.title)
 
 
-def names_in(family: str) -> list[str]:
-    """The names of the kinds in a family, given by its name."""
-    return [kind.name for kind in kinds_declared() if kind.family.name == family]
+def subjects_declared() -> dict[str, Subject]:
+    """What the declared kinds are about, by name."""
+    return {one.name: one for kind in kinds_declared() for one in kind.about}

@@ -20,12 +20,24 @@ from core.rows import row_make
 class Entry:
     """An event before it is written. `data` is JSON; secrets and payloads never belong in it."""
 
-    kind: EventKind | str
+    kind: EventKind
     actor: Actor
     subject_kind: str
     subject_id: str
     data: Mapping[str, Any]
     run_id: UUID | None = None
+
+
+class UndeclaredEvent(TypeError):
+    """An event of a kind that no app declares, or about something that its kind does not name."""
+
+    def __init__(self, entry: Entry) -> None:
+        declared = ", ".join(sorted(getattr(entry.kind, "subjects", ())))
+        super().__init__(
+            f"{entry.kind.name} is declared to be about {declared}, not about {entry.subject_kind}."
+            if declared
+            else f"{entry.kind!r} is not declared. Declare it with event_kind() in the app's event_kinds.py."
+        )
 
 
 def commitment(salt: bytes, digest: bytes) -> str:
@@ -42,12 +54,15 @@ def leaf_hash(canonical_event: bytes) -> bytes:
 
 
 def event_row(entry: Entry) -> Event:
-    """The row for an entry, with canonical text and leaf, not yet written."""
+    """The row for an entry, with canonical text and leaf, not yet written. Raises UndeclaredEvent."""
+    kind = entry.kind
+    # Asked without a call: each accepted run passes here twice.
+    if entry.subject_kind not in getattr(kind, "subjects", ()):
+        raise UndeclaredEvent(entry)
     at = datetime.now(UTC)
-    kind = entry.kind if isinstance(entry.kind, str) else entry.kind.name
     body: dict[str, Any] = {
         "at": at.isoformat(timespec="microseconds"),
-        "kind": kind,
+        "kind": kind.name,
         "actor": {"kind": entry.actor.kind, "id": entry.actor.id, "name": entry.actor.name},
         "subject": {"kind": entry.subject_kind, "id": entry.subject_id},
         "data": entry.data,
@@ -57,7 +72,7 @@ def event_row(entry: Entry) -> Event:
     encoded = canonical(body)
     columns = {
         "at": at,
-        "kind": kind,
+        "kind": kind.name,
         "actor_kind": entry.actor.kind,
         "actor_id": entry.actor.id,
         "actor_name": entry.actor.name,

@@ -1,6 +1,7 @@
 """Reads the ledger."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -9,8 +10,10 @@ import orjson
 from django.db import connection
 from django.db.models import Max, Q, QuerySet
 
+from audit.kinds import EventKind, kind_named, kinds_declared, subjects_declared
 from audit.models import Event
 from core.clock import since_of
+from core.sentences import Part
 
 # Parts of names are looked for among so many of the newest events; whole names and kinds among all.
 SEARCHED = 20_000
@@ -37,13 +40,15 @@ def events_seen(person: Any) -> QuerySet[Event]:
 def events_list(filters: Mapping[str, str], by: Any) -> QuerySet[Event]:
     """Events that the person may see, newest first, narrowed by equality on FILTERS.
 
-    Also by `q` (part of the name of actor or subject, among the newest SEARCHED), by `persona`: what the
-    persona of this name did and was refused, and by `since`, a number of hours.
+    Also by `family` of kinds, by `q` (part of the name of actor or subject, among the newest SEARCHED), by
+    `persona`: what the persona of this name did and was refused, and by `since`, a number of hours.
     """
     rows = events_seen(by).order_by("-id")
     for name in FILTERS:
         if filters.get(name):
             rows = rows.filter(**{name: filters[name]})
+    if filters.get("family"):
+        rows = rows.filter(kind__in=kinds_in(filters["family"]))
     if filters.get("persona"):
         rows = rows.filter(actor_kind="persona", actor_name=filters["persona"])
     if since := since_of(filters):
@@ -53,6 +58,11 @@ def events_list(filters: Mapping[str, str], by: Any) -> QuerySet[Event]:
         rows = rows.filter(pk__gt=newest - SEARCHED)
         rows = rows.filter(Q(actor_name__icontains=filters["q"]) | Q(subject_id__icontains=filters["q"]))
     return rows
+
+
+def kinds_in(family: str) -> list[str]:
+    """The names of the kinds of a family, which is given by its name; of all kinds for an empty one."""
+    return [kind.name for kind in kinds_declared() if family in ("", kind.family.name)]
 
 
 # Events are numbered in the order of time: the first of a moment is found by halving, no index has times.
@@ -80,32 +90,51 @@ def _first_at(moment: datetime) -> int:
     return max(0, int(found) - _BESIDE)
 
 
-# Where a subject is a number or a UUID, the members of an event's data that name it.
-_NAMES = {
-    "persona": ("persona",),
-    "person": ("person",),
-    "schedule": ("name",),
-    "installation": ("package", "version"),
-}
+@dataclass(frozen=True)
+class Told:
+    """An event as people read it. `about` is the name of what it is about; `parts` are its sentence."""
+
+    event: Event
+    data: Mapping[str, Any]
+    about: str
+    parts: Sequence[Part]
 
 
-def subject_names(events: Iterable[Event]) -> dict[tuple[str, str], str]:
-    """`(subject_kind, subject_id)` → what people call it, where one of these events has its name."""
-    rows = [event.pk for event in events if event.subject_kind in _NAMES]
-    found: dict[tuple[str, str], str] = {}
-    for kind, subject, canonical in Event.objects.filter(pk__in=rows).values_list(
-        "subject_kind", "subject_id", "canonical"
-    ):
-        data = orjson.loads(canonical)["data"]
-        if all(words := [data.get(name) for name in _NAMES[kind]]):
-            found[kind, subject] = " ".join(words)
-    return found
+def events_told(events: Iterable[Event]) -> list[Told]:
+    """The events in words. Where an event has no name of what it is about, another of them may have it."""
+    read = [(event, _data(event)) for event in events]
+    names: dict[tuple[str, str], str] = {}
+    for event, data in read:
+        if name := _name(event, data):
+            names[event.subject_kind, event.subject_id] = name
+    return [
+        _told(event, data, names.get((event.subject_kind, event.subject_id), event.subject_id))
+        for event, data in read
+    ]
 
 
-def allowed_by(events: Sequence[Event]) -> list[str]:
-    """What allowed a run, as its event of acceptance has it; empty where it is not among the events."""
-    accepted = next((event for event in events if event.kind == "run.accepted"), None)
-    return list(orjson.loads(accepted.canonical)["data"].get("allowed_by", ())) if accepted else []
+def _told(event: Event, data: Mapping[str, Any], about: str) -> Told:
+    kind = kind_named(event.kind)
+    # An app that is no longer installed may have declared it.
+    parts = kind.sentence.parts({**data, "about": about}) if kind else [Part(event.kind)]
+    return Told(event, data, about, parts)
+
+
+def _data(event: Event) -> dict[str, Any]:
+    data: dict[str, Any] = orjson.loads(event.canonical).get("data", {})
+    return data
+
+
+def _name(event: Event, data: Mapping[str, Any]) -> str:
+    """What the event's own data calls the thing that it is about; empty where it does not."""
+    subject = subjects_declared().get(event.subject_kind)
+    words = [str(data.get(member) or "") for member in subject.named_by] if subject else []
+    return " ".join(words) if all(words) else ""
+
+
+def data_of(events: Iterable[Event], kind: EventKind) -> Mapping[str, Any]:
+    """The data of the first of these events that is of the kind; empty where none is."""
+    return next((_data(event) for event in events if event.kind == kind.name), {})
 
 
 def run_events(run_id: UUID) -> QuerySet[Event]:

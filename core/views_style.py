@@ -14,6 +14,7 @@ from core.forms import ConsoleForm
 from core.lists import Sorting
 from core.pages import ConsoleView, Page
 from core.questions import Question
+from core.sentences import Sentence
 
 
 class SampleForm(ConsoleForm):
@@ -123,10 +124,11 @@ def samples() -> dict[str, Any]:
         ],
         "steps": [
             {
-                "event": SimpleNamespace(seq=1, kind="RUN_STARTED", at=now),
-                "view": {"data": {"worker": "a", "cpu_ms": 3.2}},
+                "event": SimpleNamespace(seq=1, at=now),
+                "parts": Sentence("Claimed by the worker {worker}").parts({"worker": "a"}),
+                "data": {"cpu_ms": 3.2},
             },
-            {"event": SimpleNamespace(seq=2, kind="RUN_FINISHED", at=now), "view": {"data": {}}},
+            {"event": SimpleNamespace(seq=2, at=now), "parts": Sentence("Completed").parts({}), "data": {}},
         ],
         "careful": [
             SampleChange("capability", "forecast", "/requiredCapabilities/0", None, "network:example.org")

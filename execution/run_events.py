@@ -75,4 +75,4 @@ CALLBACK_TRIED = _declare(
     "CALLBACK_TRIED", "Callback attempt {attempt} failed[: {error}]; the next one follows at {next_at:time}"
 )
 CALLBACK_DELIVERED = _declare("CALLBACK_DELIVERED", "Delivered the callback on attempt {attempt}")
-CALLBACK_FAILED = _declare("CALLBACK_FAILED", "Gave up on the callback after {attempt} attempts[: {error}]")
+CALLBACK_FAILED = _declare("CALLBACK_FAILED", "Gave up on the callback after attempt {attempt}[: {error}]")

@@ -11,6 +11,7 @@ from audit.models import Event
 from core.named import Fulfils, Statement, condition
 from execution.entry.schedules.selectors import schedules_seen
 from execution.models import Run
+from registry.event_kinds import PACKAGE_UNINSTALLED, RELEASE_PUBLISHED
 from registry.installations.ownership import installations_hidden
 from security.decisions import APPROVED
 from security.models import User
@@ -51,14 +52,14 @@ def _written(own: Own) -> Statement:
     kept = kept_by(own)
     told = (*kept, "capability", *_LISTS, "affected")
     rows = Event.objects.alias(**{f"told_{name}": Told("canonical", member=name) for name in told})
-    listing = Q(kind="release.published") | Q(kind__startswith="collection.")
+    listing = Q(kind=RELEASE_PUBLISHED.name) | Q(kind__startswith="collection.")
     beside = [*kept["persona"], *kept["package"]]
     return condition(
         rows.filter(
             *_about(kept),
             *_unnamed(kept),
             *_unlisted(kept["tool"], listing, _LISTS),
-            *_unlisted(beside, Q(kind="package.uninstalled"), ("affected",)),
+            *_unlisted(beside, Q(kind=PACKAGE_UNINSTALLED.name), ("affected",)),
         )
     )
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.duties.models import DutyRecord, FailedRow
 from core.duties.rows import FAILURES
+from monitoring.event_kinds import DUTY_ROW_RETRIED
 from security.models import User
 from security.permissions import actor_of, require
 
@@ -52,4 +53,4 @@ def row_retry(*, by: User, row: FailedRow) -> None:
     require(by, "duties.change_failedrow")
     with transaction.atomic():
         FailedRow.objects.filter(pk=row.pk).update(due_at=timezone.now())
-        record(Entry("duty.row_retried", actor_of(by), "hub", row.duty, {"duty": row.duty, "row": row.key}))
+        record(Entry(DUTY_ROW_RETRIED, actor_of(by), "hub", row.duty, {"duty": row.duty, "row": row.key}))

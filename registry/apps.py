@@ -17,6 +17,11 @@ class RegistryConfig(AppConfig):
             CollectionPersonRight,
             CollectionTeamRight,
         )
+        from registry.event_kinds import (  # noqa: PLC0415
+            COLLECTION_SHARING,
+            PACKAGE_SHARING,
+            TOOL_SHARING,
+        )
         from registry.models import (  # noqa: PLC0415
             Package,
             PackagePersonRight,
@@ -32,12 +37,15 @@ class RegistryConfig(AppConfig):
 
         rights = (PackagePersonRight, PackageTeamRight)
         permissions = ("registry.view_package", "registry.change_package")
-        thing_register(Kind("package", Package, *rights, *permissions))
+        thing_register(Kind("package", Package, *rights, *permissions, PACKAGE_SHARING))
         rights_of_tools = (ToolPersonRight, ToolTeamRight)
         permissions = ("registry.view_tool", "registry.change_tool")
-        thing_register(Kind("tool", Tool, *rights_of_tools, *permissions, parent="package"))
+        thing_register(Kind("tool", Tool, *rights_of_tools, *permissions, TOOL_SHARING, parent="package"))
         rights_of_collections = (CollectionPersonRight, CollectionTeamRight)
         permissions = ("registry.view_collection", "registry.change_collection")
         levels = (VIEW, MANAGE)
-        thing_register(Kind("collection", Collection, *rights_of_collections, *permissions, levels=levels))
+        events = COLLECTION_SHARING
+        thing_register(
+            Kind("collection", Collection, *rights_of_collections, *permissions, events, levels=levels)
+        )
         sight_register(targets_assigned)

@@ -3,11 +3,13 @@
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied, InvalidRequest
 from registry.collections.models import Collection
 from registry.collections.selectors import collection_locked
+from registry.event_kinds import ASSIGNMENT_CREATED, ASSIGNMENT_DELETED
 from registry.models import Assignment, Package, Tool
 from security.acting import PERSONAS, By, acting, own_check, person_answering, person_behind
 from security.giving import sight_check
@@ -47,7 +49,7 @@ def assignment_create(
             if package is not None:
                 _tools_check(by, package, Tool.objects.filter(package=package))
             row = Assignment.objects.create(persona=persona, **given, assigned_by=person_behind(by))
-            record(assignment_entry("assignment.created", actor, row))
+            record(assignment_entry(ASSIGNMENT_CREATED, actor, row))
     except IntegrityError as error:
         raise Conflict(f"{target.name} is assigned to {persona.name} already.") from error
     return row
@@ -60,7 +62,7 @@ def assignment_delete(*, by: By, assignment: Assignment) -> None:
     with transaction.atomic():
         deleted, _ = Assignment.objects.filter(pk=assignment.pk).delete()
         if deleted:
-            record(assignment_entry("assignment.deleted", actor, assignment))
+            record(assignment_entry(ASSIGNMENT_DELETED, actor, assignment))
 
 
 def _tools_check(by: By, target: Package | Collection, tools: QuerySet[Tool]) -> None:
@@ -75,7 +77,7 @@ def _tools_check(by: By, target: Package | Collection, tools: QuerySet[Tool]) ->
         )
 
 
-def assignment_entry(kind: str, by: Actor, row: Assignment) -> Entry:
+def assignment_entry(kind: EventKind, by: Actor, row: Assignment) -> Entry:
     """What the record says of an assignment that is made or taken back."""
     what = "tool" if row.tool_id else "package" if row.package_id else "collection"
     return Entry(

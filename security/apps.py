@@ -15,6 +15,7 @@ class SecurityConfig(AppConfig):
         from core.outbox.kinds import kind_register  # noqa: PLC0415
         from security.accounts.invitations import InvitationMail  # noqa: PLC0415
         from security.accounts.notices import NoticeMail  # noqa: PLC0415
+        from security.event_kinds import PERSONA_SHARING  # noqa: PLC0415
         from security.models import Persona, PersonaPersonRight, PersonaTeamRight  # noqa: PLC0415
         from security.second_factor import records_connect  # noqa: PLC0415
         from security.sharing.kinds import Kind, thing_register  # noqa: PLC0415
@@ -25,4 +26,4 @@ class SecurityConfig(AppConfig):
         records_connect()
         rights = (PersonaPersonRight, PersonaTeamRight)
         permissions = ("security.view_persona", "security.change_persona")
-        thing_register(Kind("persona", Persona, *rights, *permissions, key="pk"))
+        thing_register(Kind("persona", Persona, *rights, *permissions, PERSONA_SHARING, key="pk"))

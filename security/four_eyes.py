@@ -3,6 +3,7 @@
 from django.db import transaction
 
 from audit.ledger import Entry, record
+from security.event_kinds import FOUR_EYES_SWITCHED_OFF, FOUR_EYES_SWITCHED_ON
 from security.loosening import safeguard_change, safeguarded
 from security.models import Switch, User
 from security.permissions import actor_of, require
@@ -22,5 +23,5 @@ def four_eyes_switch(*, by: User, on: bool) -> None:
             rule = safeguard_change(by, "two_person_rule", ("hub", NAME), {"on": row.on}, {"on": on})
             row.on = on
             row.save(update_fields=["on"])
-            kind = "four_eyes.switched_on" if on else "four_eyes.switched_off"
+            kind = FOUR_EYES_SWITCHED_ON if on else FOUR_EYES_SWITCHED_OFF
             record(Entry(kind, actor_of(by), "hub", NAME, rule))

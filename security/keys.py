@@ -11,6 +11,7 @@ from django.db import connection, transaction
 
 from audit.ledger import Entry, record
 from core.actors import Actor
+from security.event_kinds import KEYS_ADOPTED
 from security.models import KeyFingerprint, Secret, SigningSecret
 from security.sealing import Unsealable, unseal
 
@@ -81,7 +82,7 @@ def keys_adopt(*, actor: Actor) -> None:
         KeyFingerprint.objects.all().delete()
         for kind, marks in keys_here().items():
             KeyFingerprint.objects.bulk_create(KeyFingerprint(kind=kind, fingerprint=mark) for mark in marks)
-        record(Entry("keys.adopted", actor, "hub", "keys", {"before": before, "after": keys_here()}))
+        record(Entry(KEYS_ADOPTED, actor, "hub", "keys", {"before": before, "after": keys_here()}))
 
 
 def vault_keys_forget_old() -> None:

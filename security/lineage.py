@@ -16,6 +16,7 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict
+from security.event_kinds import TOKEN_REVOKED
 from security.models import Persona, Token
 
 # An agent can rotate its own token again and again: its line, which each call reads, grows with each.
@@ -115,7 +116,7 @@ def tokens_end(tokens: Collection[int], actor: Actor) -> None:
         if Token.objects.filter(pk=row.pk, revoked_at=None).update(revoked_at=timezone.now()):
             said = {"persona": row.persona.name, "token": row.prefix}
             said |= {"made_with": row.made_with.prefix} if row.made_with else {}
-            record(Entry("token.revoked", actor, "persona", str(row.persona_id), said))
+            record(Entry(TOKEN_REVOKED, actor, "persona", str(row.persona_id), said))
 
 
 def _read(statement: str, pk: int) -> int:

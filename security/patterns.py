@@ -9,6 +9,7 @@ from django.db import DatabaseError, IntegrityError, transaction
 from audit.ledger import Entry, record
 from core.errors import Conflict, InvalidRequest
 from security.acting import PERSONAS, By, acting, person_behind
+from security.event_kinds import OUTPUT_PATTERN_ADDED, OUTPUT_PATTERN_REMOVED
 from security.loosening import safeguard_change, safeguarded
 from security.models import OutputPattern
 
@@ -44,7 +45,7 @@ def pattern_add(*, by: By, name: str, pattern: str) -> OutputPattern:
                 raise _wrong("pattern", f"There are {COUNT_MAX} patterns; join some of them.")
             row = OutputPattern.objects.create(name=name, pattern=pattern, created_by=person_behind(by))
             data = {"name": name, "pattern": pattern}
-            record(Entry("output_pattern.added", actor, "hub", "output_patterns", data))
+            record(Entry(OUTPUT_PATTERN_ADDED, actor, "hub", "output_patterns", data))
             transaction.on_commit(patterns_forget)
     except IntegrityError as error:
         message = f"There is a pattern {name} already."
@@ -61,7 +62,7 @@ def pattern_remove(*, by: By, row: OutputPattern) -> None:
         rule = safeguard_change(by, "output_pattern", ("hub", "output_patterns"), before, None)
         if OutputPattern.objects.filter(pk=row.pk).delete()[0]:
             data = {**before, **rule}
-            record(Entry("output_pattern.removed", actor, "hub", "output_patterns", data))
+            record(Entry(OUTPUT_PATTERN_REMOVED, actor, "hub", "output_patterns", data))
             transaction.on_commit(patterns_forget)
 
 

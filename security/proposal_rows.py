@@ -8,8 +8,10 @@ from django.apps import apps
 from django.db import transaction
 from django.db.models import Model
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.errors import Conflict
+from security.event_kinds import CHANGE_PROPOSED
 from security.models import User
 from security.permissions import actor_of
 from security.policy.models import ProposedChange
@@ -46,14 +48,14 @@ def proposal_add(
             things=[{"kind": kind_of(thing).name, "pk": thing.pk} for thing in things],
             proposed_by=by,
         )
-        record(proposal_entry("proposed", row, by))
+        record(proposal_entry(CHANGE_PROPOSED, row, by))
     return row
 
 
-def proposal_entry(word: str, row: ProposedChange, by: User) -> Entry:
-    """The event of a proposal: proposed, confirmed, refused or withdrawn."""
+def proposal_entry(kind: EventKind, row: ProposedChange, by: User) -> Entry:
+    """The event of a proposal: that it was made, or what was decided on it."""
     data = {"proposal": row.pk, "changes": row.changes, "proposed_by": row.proposed_by.get_username()}
-    return Entry(f"safeguard.change_{word}", actor_of(by), row.subject_kind, row.subject_id, data)
+    return Entry(kind, actor_of(by), row.subject_kind, row.subject_id, data)
 
 
 def _packed(value: Any) -> Any:

@@ -8,8 +8,10 @@ from django.db.models import CharField, Exists, Model, OuterRef, Q, Value
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
+from audit.kinds import EventKind
 from audit.ledger import record
 from core.errors import Conflict, Denied, NotFound
+from security.event_kinds import CHANGE_CONFIRMED, CHANGE_REFUSED, CHANGE_WITHDRAWN
 from security.loosening import DOORS, confirmation
 from security.models import User
 from security.permissions import require
@@ -19,6 +21,11 @@ from security.sharing.kinds import KINDS
 from security.sharing.reach import may
 
 Decision = ProposedChange.Decision
+_KINDS: dict[str, EventKind] = {
+    Decision.CONFIRMED: CHANGE_CONFIRMED,
+    Decision.REFUSED: CHANGE_REFUSED,
+    Decision.WITHDRAWN: CHANGE_WITHDRAWN,
+}
 
 
 def proposal_confirm(*, by: User, proposal: ProposedChange) -> None:
@@ -68,7 +75,7 @@ def _second_check(by: User, row: ProposedChange) -> None:
 def _decide(row: ProposedChange, by: User, decision: str) -> None:
     row.decision, row.decided_by, row.decided_at = decision, by, timezone.now()
     row.save(update_fields=["decision", "decided_by", "decided_at"])
-    record(proposal_entry(str(row.decision), row, by))
+    record(proposal_entry(_KINDS[row.decision], row, by))
 
 
 def may_confirm(person: User, row: ProposedChange) -> bool:

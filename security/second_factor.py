@@ -10,11 +10,13 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import transaction
 from django.db.models.signals import post_save
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied
 from security.accounts.notices import notice_owe
 from security.accounts.sessions import sessions_end
+from security.event_kinds import SECOND_FACTOR_ADDED, SECOND_FACTOR_REMOVED, SECOND_FACTOR_RESET
 from security.models import User
 from security.permissions import actor_of, require
 from security.sealing import Unsealable, reseal, seal, unseal
@@ -22,8 +24,8 @@ from security.sealing import Unsealable, reseal, seal, unseal
 CHANGE = "security.change_user"
 _SEALED = ("secret", "seed")
 _KINDS = {
-    authenticator_removed: "person.second_factor_removed",
-    authenticator_reset: "person.second_factor_reset",
+    authenticator_removed: SECOND_FACTOR_REMOVED,
+    authenticator_reset: SECOND_FACTOR_RESET,
 }
 
 
@@ -59,7 +61,7 @@ def second_factor_remove(*, by: User, person: User) -> None:
         deleted, _ = Authenticator.objects.filter(user=person).delete()
         if not deleted:
             raise Conflict(f"{person.get_username()} has no second factor.")
-        record(_entry("person.second_factor_removed", actor_of(by), person))
+        record(_entry(SECOND_FACTOR_REMOVED, actor_of(by), person))
         sessions_end(person, by=by, why="the second factor was taken away")
         notice_owe(person, f"{by.get_username()} took the second factor of your account away.")
 
@@ -83,15 +85,14 @@ def records_connect() -> None:
     # allauth tells of a new one only after the commit.
     post_save.connect(_added, sender=Authenticator, dispatch_uid="second_factor_added")
     for signal, kind in _KINDS.items():
-        signal.connect(_recorder(kind), weak=False, dispatch_uid=kind)
+        signal.connect(_recorder(kind), weak=False, dispatch_uid=kind.name)
 
 
 def _added(instance: Authenticator, created: bool, **_: Any) -> None:
     if created:
         person = instance.user
         with transaction.atomic():
-            kind = "person.second_factor_added"
-            record(_entry(kind, actor_of(person), person, type=str(instance.type)))
+            record(_entry(SECOND_FACTOR_ADDED, actor_of(person), person, type=str(instance.type)))
             _others_end(person, instance)
 
 
@@ -102,7 +103,7 @@ def _others_end(person: User, authenticator: Authenticator) -> None:
         sessions_end(person, by=person, why="the second factor changed", keep=context.request)
 
 
-def _recorder(kind: str) -> Any:
+def _recorder(kind: EventKind) -> Any:
     def told(user: User, authenticator: Authenticator, **_: Any) -> None:
         with transaction.atomic():
             record(_entry(kind, actor_of(user), user, type=str(authenticator.type)))
@@ -111,5 +112,5 @@ def _recorder(kind: str) -> Any:
     return told
 
 
-def _entry(kind: str, actor: Actor, person: User, **data: str) -> Entry:
+def _entry(kind: EventKind, actor: Actor, person: User, **data: str) -> Entry:
     return Entry(kind, actor, "person", str(person.pk), {"person": person.get_username(), **data})

@@ -8,11 +8,23 @@ from typing import Literal
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied, InvalidRequest
 from security.acting import PERSONAS, By, acting, own_check, person_behind
 from security.conditions import Condition
+from security.event_kinds import (
+    GRANT_CHANGED,
+    GRANT_CREATED,
+    GRANT_REVOKED,
+    PERSONA_CREATED,
+    PERSONA_DESCRIBED,
+    PERSONA_SWITCHED_OFF,
+    PERSONA_SWITCHED_ON,
+    TOKEN_CREATED,
+    TOKEN_ROTATED,
+)
 from security.giving import rotation_check, token_check
 from security.granting import (
     agent_check,
@@ -37,7 +49,7 @@ TOKEN_DAYS_MAX = 366
 OVERLAP_HOURS_MAX = 24 * 14
 
 
-def _entry(kind: str, by: Actor, persona: Persona, **data: object) -> Entry:
+def _entry(kind: EventKind, by: Actor, persona: Persona, **data: object) -> Entry:
     return Entry(kind, by, "persona", str(persona.pk), {"persona": persona.name, **data})
 
 
@@ -62,7 +74,7 @@ def persona_create(*, by: By, name: str, title: str = "", description: str = "")
     try:
         with transaction.atomic():
             persona = Persona.objects.create(name=name, title=title, description=description)
-            record(_entry("persona.created", actor, persona))
+            record(_entry(PERSONA_CREATED, actor, persona))
     except IntegrityError as error:
         message = f"The persona {name} exists already."
         raise Conflict(message, errors=[{"pointer": "/name", "message": message}]) from error
@@ -78,7 +90,7 @@ def persona_switch(*, by: By, persona: Persona, on: bool) -> None:
         states = {"is_active": row.is_active}, {"is_active": on}
         rule = safeguard_change(by, "persona", ("persona", str(persona.pk)), *states, row)
         if Persona.objects.filter(pk=persona.pk, is_active=not on).update(is_active=on):
-            record(_entry("persona.switched_on" if on else "persona.switched_off", actor, persona, **rule))
+            record(_entry(PERSONA_SWITCHED_ON if on else PERSONA_SWITCHED_OFF, actor, persona, **rule))
 
 
 def persona_describe(
@@ -97,7 +109,7 @@ def persona_describe(
         changed: dict[str, object] = {key: text for key, text in new.items() if getattr(row, key) != text}
         if changed:
             Persona.objects.filter(pk=row.pk).update(**changed)
-            record(_entry("persona.described", actor, row, **changed))
+            record(_entry(PERSONA_DESCRIBED, actor, row, **changed))
 
 
 @safeguarded("grant.create")
@@ -131,7 +143,7 @@ def grant_create(
             session=given.session,
             **given.columns,
         )
-        record(_entry("grant.created", actor, persona, capability=capability, **given.told, **rule))
+        record(_entry(GRANT_CREATED, actor, persona, capability=capability, **given.told, **rule))
     return grant
 
 
@@ -176,7 +188,7 @@ def grant_change(
                 setattr(row, name, value)
             row.save(update_fields=[*changed, "granted_by", "changed_at", "session"])
             told = {"grant": row.pk, "before": told_of(before), "after": told_of(changed)}
-            record(_entry("grant.changed", actor, persona, capability=row.capability, **told, **rule))
+            record(_entry(GRANT_CHANGED, actor, persona, capability=row.capability, **told, **rule))
     return row
 
 
@@ -189,7 +201,7 @@ def grant_revoke(*, by: By, grant: Grant) -> None:
         deleted, _ = Grant.objects.filter(pk=grant.pk).delete()
         if deleted:
             data = {"session": grant.session} if grant.session else {}
-            record(_entry("grant.revoked", actor, grant.persona, capability=grant.capability, **data))
+            record(_entry(GRANT_REVOKED, actor, grant.persona, capability=grant.capability, **data))
 
 
 def session_grants_end(*, actor: Actor, persona_id: int, session: str) -> None:
@@ -197,9 +209,7 @@ def session_grants_end(*, actor: Actor, persona_id: int, session: str) -> None:
     with transaction.atomic():
         rows = Grant.objects.filter(persona=persona_id, session=session).exclude(session="")
         for grant in rows.select_related("persona").select_for_update(of=("self",)):
-            record(
-                _entry("grant.revoked", actor, grant.persona, capability=grant.capability, session=session)
-            )
+            record(_entry(GRANT_REVOKED, actor, grant.persona, capability=grant.capability, session=session))
         rows.delete()
 
 
@@ -219,7 +229,7 @@ def token_create(*, by: By, persona: Persona, name: str, days: int = 90) -> tupl
     token_check(by, persona)
     with transaction.atomic():
         token, text = _token_add(by, persona, name, timezone.now() + timedelta(days=days))
-        record(_token_entry("token.created", actor, token))
+        record(_token_entry(TOKEN_CREATED, actor, token))
     return token, text
 
 
@@ -243,7 +253,7 @@ def _token_add(by: By, persona: Persona, name: str, expires_at: datetime) -> tup
     return token, text
 
 
-def _token_entry(kind: str, actor: Actor, token: Token, **data: object) -> Entry:
+def _token_entry(kind: EventKind, actor: Actor, token: Token, **data: object) -> Entry:
     said = {"token": token.prefix, "name": token.name, "expires_at": token.expires_at.isoformat()}
     return _entry(kind, actor, token.persona, **said, **data)
 
@@ -273,7 +283,7 @@ def token_rotate(
         Token.objects.filter(made_with=old).exclude(pk=new.pk).update(made_with=new)
         old.expires_at = min(old.expires_at, now + timedelta(hours=overlap_hours))
         old.save(update_fields=["expires_at"])
-        record(_token_entry("token.rotated", actor, new, old=old.prefix, old_ends=old.expires_at.isoformat()))
+        record(_token_entry(TOKEN_ROTATED, actor, new, old=old.prefix, old_ends=old.expires_at.isoformat()))
     return new, text
 
 

@@ -13,6 +13,7 @@ from django.http import HttpRequest
 from audit.ledger import Entry, record
 from core.identity import NotPlain, name_normal
 from security.accounts.sessions import SEEN
+from security.event_kinds import PERSON_SIGNED_IN
 from security.guessing.devices import device_remember
 from security.guessing.guard import password_try
 from security.models import User
@@ -61,7 +62,7 @@ class ClosedAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         ways = [str(one.get("method")) for one in get_authentication_records(request, user)]
         said = {"person": user.get_username(), "how": ways, "address": self.get_client_ip(request)}
         with transaction.atomic():
-            record(Entry("person.signed_in", actor_of(user), "person", str(user.pk), said))
+            record(Entry(PERSON_SIGNED_IN, actor_of(user), "person", str(user.pk), said))
             super().login(request, user)
         request.session[SEEN] = time.time()
         device_remember(request, user)

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.outbox.signing import secret_key, secret_text
+from security.event_kinds import SIGNING_SECRET_CREATED
 from security.models import Persona, SigningSecret, User
 from security.permissions import actor_of, require
 from security.sealing import seal, unseal
@@ -31,7 +32,7 @@ def signing_secret_create(*, by: User, persona: Persona) -> str:
         replaced = SigningSecret.objects.filter(persona=persona, ends_at=None).update(ends_at=ends_at)
         SigningSecret.objects.create(persona=persona, sealed=seal(text.encode()), created_by=by)
         data = {"persona": persona.name, "replaced": bool(replaced)}
-        record(Entry("signing_secret.created", actor_of(by), "persona", str(persona.pk), data))
+        record(Entry(SIGNING_SECRET_CREATED, actor_of(by), "persona", str(persona.pk), data))
     return text
 
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import InvalidRequest
+from security.event_kinds import SECRET_REMOVED, SECRET_SET, VAULT_ROTATED
 from security.keys import vault_keys_forget_old
 from security.models import Secret, SigningSecret
 from security.sealing import Unsealable, reseal, seal, unseal
@@ -37,7 +38,7 @@ def secret_set(*, actor: Actor, scope: str, name: str, value: str) -> None:
         if sum(map(len, Secret.objects.filter(scope=scope).values_list("sealed", flat=True))) > SEALED_MOST:
             message = "The secrets of one package may have some 50,000 characters together."
             raise InvalidRequest(message, errors=[{"pointer": f"/{name}", "message": message}])
-        record(Entry("secret.set", actor, "secret", scope, {"name": name, "replaced": not made}))
+        record(Entry(SECRET_SET, actor, "secret", scope, {"name": name, "replaced": not made}))
 
 
 def secret_remove(*, actor: Actor, scope: str, name: str | None = None) -> int:
@@ -48,7 +49,7 @@ def secret_remove(*, actor: Actor, scope: str, name: str | None = None) -> int:
         names = list(mine.order_by("name").values_list("name", flat=True))
         mine.delete()
         for each in names:
-            record(Entry("secret.removed", actor, "secret", scope, {"name": each}))
+            record(Entry(SECRET_REMOVED, actor, "secret", scope, {"name": each}))
     return len(names)
 
 
@@ -87,7 +88,7 @@ def vault_rotate(*, actor: Actor) -> tuple[int, list[str]]:
         done, unread = done + codes, unread + lost
         if not unread:
             vault_keys_forget_old()
-        record(Entry("vault.rotated", actor, "hub", "vault", {"sealed": done, "unread": len(unread)}))
+        record(Entry(VAULT_ROTATED, actor, "hub", "vault", {"sealed": done, "unread": len(unread)}))
     return done, unread
 
 

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 
 from audit.ledger import Entry, record
 from security.accounts.notices import notice_owe
+from security.event_kinds import PERSON_PASSWORD_CHANGED
 from security.people import person_of
 from security.permissions import actor_of
 from security.signin import password_counts
@@ -30,6 +31,6 @@ class PasswordChange(PasswordChangeView):  # type: ignore[misc] # allauth has no
         with transaction.atomic():
             answer: HttpResponse = super().form_valid(form)
             said = {"person": person.get_username()}
-            record(Entry("person.password_changed", actor_of(person), "person", str(person.pk), said))
+            record(Entry(PERSON_PASSWORD_CHANGED, actor_of(person), "person", str(person.pk), said))
             notice_owe(person, "your password was changed.")
         return answer

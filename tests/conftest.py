@@ -10,12 +10,15 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
+from django.db.models import Model
 from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from whitenoise.base import WhiteNoise
 
+from audit.kinds import kind_named
 from audit.triggers import triggers_create, triggers_drop
+from core.rows import row_make
 from execution.engine.heart import HEART
 from registry.models import Package, Tool
 from registry.services import assignment_create
@@ -169,6 +172,23 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 def quick_passwords(settings: Any) -> None:
     """The real hash is slow on purpose; nearly every test makes a person. Signing in is tested with it."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def events_have_words(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fails a test whose events lack what the sentences of their kinds need."""
+    lacking: list[str] = []
+
+    def made(model: type[Model], columns: dict[str, Any]) -> Model:
+        kind = kind_named(columns["kind"])
+        data = orjson.loads(columns["canonical"])["data"]
+        if kind and (names := kind.sentence.needed - {"about"} - data.keys()):
+            lacking.append(f"{kind.name} has no {', '.join(sorted(names))}: {sorted(data)}")
+        return row_make(model, columns)
+
+    monkeypatch.setattr("audit.ledger.row_make", made)
+    yield
+    assert not lacking
 
 
 @pytest.fixture(autouse=True)

@@ -123,6 +123,7 @@ TEMPLATES = [
             "builtins": [
                 "core.templatetags.console",
                 "core.templatetags.parts",
+                "core.templatetags.sentences",
                 "core.templatetags.tables",
             ],
         },

@@ -17,6 +17,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
+from core.units import duration_words
 from toolhub_sdk.visible_text import text_seen
 
 register = template.Library()
@@ -217,17 +218,7 @@ def _distance(at: datetime) -> str:
 @register.filter
 def ms(value: float | None) -> str:
     """A duration given in ms, with its unit: 0.42 ms, 17 ms, 2.5 s, 3 min."""
-    if value is None:
-        return "–"
-    if value < 10:
-        return f"{value:.2f} ms"
-    if value < 1000:
-        return f"{value:.0f} ms"
-    if value < 60_000:
-        return f"{value / 1000:.3g} s"
-    if value < 3_600_000:
-        return f"{value / 60_000:.3g} min"
-    return f"{value / 3_600_000:.3g} h"
+    return "–" if value is None else duration_words(value)
 
 
 @register.filter

@@ -6,6 +6,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 
 from core.openapi import ERROR, PROBLEMS
 from execution.features.callbacks.openapi import CALLBACK, CALLBACK_URL
+from execution.run_events import RUN_EVENTS
 
 _TIME = {"type": ["string", "null"], "format": "date-time"}
 _ID = {"type": ["string", "null"], "format": "uuid"}
@@ -184,6 +185,10 @@ CALL: dict[str, Any] = {
     },
     "additionalProperties": False,
 }
+_NAMES = "Its name:\n\n" + "\n".join(
+    f"- `{kind.name}`{f' ({kind.number})' if kind.number else ''}: {kind.sentence.usage}"
+    for kind in RUN_EVENTS.values()
+)
 EVENT_LIST: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -193,7 +198,7 @@ EVENT_LIST: dict[str, Any] = {
                 "type": "object",
                 "properties": {
                     "seq": _said("Its place among the events of the run, from 1.", "integer"),
-                    "event": _said("Its name, such as TOOL_CALL_COMPLETED.", "string"),
+                    "event": _said(_NAMES, "string", enum=list(RUN_EVENTS)),
                     "number": _said("The number that stands for the name, where it has one.", "integer"),
                     "at": _said("When it happened, in UTC.", "string", format="date-time"),
                     "data": _said("What the name promises of it.", "object"),

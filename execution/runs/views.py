@@ -12,11 +12,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from audit.selectors import allowed_by, run_events
+from audit.selectors import data_of, events_told, run_events
 from core.edits import Edited
 from core.lists import HOURS, ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView
+from core.sentences import Part
 from execution.engine.brief import attempts_of, events_of
 from execution.engine.events import Step, event_view
 from execution.engine.selectors import (
@@ -29,13 +30,14 @@ from execution.engine.selectors import (
 )
 from execution.engine.states import FINAL, UNRESOLVED
 from execution.engine.submit import run_cancel
+from execution.event_kinds import RUN_ACCEPTED
 from execution.features.approvals.selectors import approval_of
 from execution.features.artefacts.models import Artefact
 from execution.features.callbacks.state import callback_of
 from execution.features.recovery.view import recovery_view
 from execution.memory.selectors import session_of
 from execution.models import Run, RunEvent, Status
-from execution.run_events import LOGGED, PRINTED
+from execution.run_events import LOGGED, PRINTED, RUN_EVENTS
 from execution.runs.bulk_cancel import BATCH, runs_cancel, runs_stoppable_among
 from execution.runs.replay import replayed_by
 from security.models import User
@@ -101,7 +103,7 @@ def run_context(run: Run, person: User) -> dict[str, Any]:
     children = runs_seen(person).filter(parent=run)
     events = events_of(run)
     return {
-        "steps": [{"event": event, "view": event_view_short(event_view(event, run))} for event in events],
+        "steps": [step_of(event, run) for event in events],
         "printed": printed_of(events),
         "logged": logged_of(events),
         "attempts": attempts_of(run),
@@ -110,8 +112,8 @@ def run_context(run: Run, person: User) -> dict[str, Any]:
         "approval": approval_of(run),
         "session": session_of(run.persona_id, run.session),
         "children": list(children.select_related("persona", "tool_version").order_by("-pk")[:CHILDREN_SHOWN]),
-        "ledger": ledger,
-        "allowed_by": allowed_by(ledger),
+        "ledger": events_told(ledger),
+        "allowed_by": data_of(ledger, RUN_ACCEPTED).get("allowed_by", []),
         "finished": run.status in FINAL,
         "unresolved": run.status in UNRESOLVED,
         "recovery": recovery_view(run),
@@ -152,10 +154,14 @@ def logged_of(events: Sequence[RunEvent | Step]) -> dict[str, Any]:
     return {"entries": entries[-LOGGED_SHOWN:], "left_out": left_out}
 
 
-def event_view_short(view: dict[str, Any]) -> dict[str, Any]:
-    """An event's view without the payloads, which stand elsewhere on the page."""
-    payloads = {"params", "result", "error", "toolName", "text", "entries"}
-    return {**view, "data": {name: value for name, value in view["data"].items() if name not in payloads}}
+def step_of(event: RunEvent | Step, run: Run) -> dict[str, Any]:
+    """An event in words: its sentence, and of its data what neither that nor the rest of the page shows."""
+    data = event_view(event, run)["data"]
+    kind = RUN_EVENTS.get(event.kind)
+    parts = kind.sentence.parts(data) if kind else [Part(event.kind)]
+    shown = {"params", "result", "error", "toolName", "text", "entries", *(part.name for part in parts)}
+    more = {name: value for name, value in data.items() if name not in shown}
+    return {"event": event, "parts": parts, "data": more}
 
 
 class RunCancel(QuestionView):

@@ -5,12 +5,20 @@ from collections.abc import Sequence
 
 from django.db import IntegrityError, transaction
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied
 from core.identity import twin_of
 from registry.collections.models import Collection
 from registry.collections.selectors import ASSIGN, SEE_PERSONA, collection_locked
+from registry.event_kinds import (
+    ASSIGNMENT_DELETED,
+    COLLECTION_CREATED,
+    COLLECTION_DELETED,
+    COLLECTION_DESCRIBED,
+    COLLECTION_TOOLS_CHANGED,
+)
 from registry.models import Assignment, CollectionMember, Package, Tool
 from registry.services import assignment_entry
 from security.acting import PERSONAS, By, acting, own_check, person_answering, person_behind
@@ -44,7 +52,7 @@ def collection_create(*, by: By, name: str, description: str = "", tools: Sequen
     try:
         with transaction.atomic():
             made = Collection.objects.create(name=name, description=description)
-            record(_entry("collection.created", actor, made, description=description))
+            record(_entry(COLLECTION_CREATED, actor, made, description=description))
             _members_write(actor, made, added=tools, removed=(), added_by=person.pk)
     except IntegrityError as error:
         raise _taken(name) from error
@@ -65,7 +73,7 @@ def collection_describe(*, by: By, collection: Collection, description: str) -> 
         if row.description != description:
             row.description = description
             row.save(update_fields=["description"])
-            record(_entry("collection.described", actor, row, description=description))
+            record(_entry(COLLECTION_DESCRIBED, actor, row, description=description))
 
 
 def members_change(
@@ -94,9 +102,9 @@ def collection_delete(*, by: By, collection: Collection) -> None:
         held = list(row.assignments.select_related("persona", "collection").order_by("pk"))
         own_check(by, *(one.persona_id for one in held))
         for one in held:
-            record(assignment_entry("assignment.deleted", actor, one))
+            record(assignment_entry(ASSIGNMENT_DELETED, actor, one))
         tools = list(row.members.order_by("tool__name").values_list("tool__name", flat=True))
-        record(_entry("collection.deleted", actor, row, tools=tools))
+        record(_entry(COLLECTION_DELETED, actor, row, tools=tools))
         Assignment.objects.filter(collection=row).delete()
         row.delete()
 
@@ -131,7 +139,7 @@ def _members_write(
         for key, tools in (("added", new), ("removed", gone))
         if tools
     }
-    record(_entry("collection.tools_changed", actor, row, **names))
+    record(_entry(COLLECTION_TOOLS_CHANGED, actor, row, **names))
 
 
 def _tools_check(by: By, tools: Sequence[Tool]) -> None:
@@ -174,5 +182,5 @@ def _described(text: str) -> str:
     return text
 
 
-def _entry(kind: str, actor: Actor, row: Collection, **data: object) -> Entry:
+def _entry(kind: EventKind, actor: Actor, row: Collection, **data: object) -> Entry:
     return Entry(kind, actor, "collection", row.name, {"collection": row.name, **data})

@@ -11,6 +11,7 @@ from core.errors import Conflict, InvalidRequest
 from core.json.canonical import CanonicalError, canonical
 from registry.config.schema import ConfigSchema, schema_of, scope_of
 from registry.config.selectors import UNFIT
+from registry.event_kinds import PACKAGE_CONFIGURED
 from registry.models import Package
 from registry.schemas import problems_of_part
 from security.acting import By, acting
@@ -54,7 +55,7 @@ def config_change(*, by: By, package: Package, changes: Mapping[str, Any]) -> Pa
                 "set": [name for name in plain if changes[name] is not None],
                 "taken_back": [name for name in plain if changes[name] is None],
             }
-            record(Entry("package.configured", actor, "package", row.name, data))
+            record(Entry(PACKAGE_CONFIGURED, actor, "package", row.name, data))
     return row
 
 

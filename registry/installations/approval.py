@@ -10,6 +10,7 @@ from audit.ledger import Entry, record
 from core.errors import Denied, InvalidRequest, ToolHubError
 from core.identity import twin_of
 from registry.contracts import TOOL_NAME
+from registry.event_kinds import INSTALLATION_APPROVED
 from registry.installations.bells import ring_after_commit
 from registry.installations.four_eyes import INSTALL, eyes_check
 from registry.installations.models import Installation, Status
@@ -72,7 +73,7 @@ def installation_approve(
             "reviewed": reviewed,
             "four_eyes": eyes.rule,
         }
-        record(Entry("installation.approved", actor, "installation", str(installation.pk), data))
+        record(Entry(INSTALLATION_APPROVED, actor, "installation", str(installation.pk), data))
         ring_after_commit()
     return installation_get(str(installation.pk))
 

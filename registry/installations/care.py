@@ -12,6 +12,7 @@ from core.actors import SYSTEM
 from core.clock import lease_boot, lease_now
 from core.duties.rows import delete, each
 from core.errors import error_object
+from registry.event_kinds import INSTALLATION_CANCELLED, INSTALLATION_EXPIRED, INSTALLATION_FAILED
 from registry.installations.bells import Reminder, ring_after_commit
 from registry.installations.cleaning import failed_bound, failed_remove, staged_remove
 from registry.installations.models import Installation, Staged, Status
@@ -49,7 +50,7 @@ def _recover(pk: UUID) -> bool:
         words = "The installation was cancelled." if cancelled else "Its worker died, three times."
         one.error = error_object("CANCELLED" if cancelled else "WORKER_LOST", words)
         one.steps = steps_stop(one.steps)
-        kind = "installation.cancelled" if cancelled else "installation.failed"
+        kind = INSTALLATION_CANCELLED if cancelled else INSTALLATION_FAILED
         data = {"step": one.step, "code": one.error["code"], "package": one.package, "version": one.version}
         record(Entry(kind, SYSTEM, "installation", str(one.pk), data))
         if cancelled:
@@ -102,5 +103,5 @@ def _review_expire(pk: UUID) -> bool:
     one.save(update_fields=["status", "finished_at", "steps", "error"])
     staged_remove(one)
     data = {"package": one.package, "version": one.version, "digest": one.digest}
-    record(Entry("installation.expired", SYSTEM, "installation", str(one.pk), data))
+    record(Entry(INSTALLATION_EXPIRED, SYSTEM, "installation", str(one.pk), data))
     return True

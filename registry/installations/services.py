@@ -13,6 +13,7 @@ from core.actors import Actor
 from core.errors import InvalidRequest, NotFound, ToolHubError
 from registry.archives.contents import Contents, path_check
 from registry.archives.zips import zip_write
+from registry.event_kinds import INSTALLATION_CANCEL_ASKED, INSTALLATION_RETRIED, INSTALLATION_STARTED
 from registry.installations.bells import ring_after_commit
 from registry.installations.cleaning import staged_remove
 from registry.installations.four_eyes import INSTALL, responsible
@@ -65,7 +66,7 @@ def installation_start(
             Staged.objects.create(installation=one, content=content)
         data = {"type": source.type, "location": location, "ref": source.ref}
         data |= {"team": owner.name} if owner else {}
-        record(Entry("installation.started", actor, "installation", str(one.pk), data))
+        record(Entry(INSTALLATION_STARTED, actor, "installation", str(one.pk), data))
         if queued:
             ring_after_commit()
     return one
@@ -109,7 +110,7 @@ def installation_cancel(*, by: By, installation: Installation) -> Installation:
             row.save(update_fields=["status", "finished_at", "steps", "sealed_location"])
             staged_remove(row)
         data = {"package": row.package, "version": row.version}
-        record(Entry("installation.cancel_asked", actor, "installation", str(row.pk), data))
+        record(Entry(INSTALLATION_CANCEL_ASKED, actor, "installation", str(row.pk), data))
     return row
 
 
@@ -144,7 +145,8 @@ def installation_retry(*, by: By, installation: Installation) -> Installation:
             cancel_asked_at=None,
             attempt=0,
         )
-        record(Entry("installation.retried", actor, "installation", str(installation.pk), {}))
+        data = {"package": row.package, "version": row.version}
+        record(Entry(INSTALLATION_RETRIED, actor, "installation", str(row.pk), data))
         ring_after_commit()
     return installation_get(str(installation.pk))
 

@@ -13,6 +13,7 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import ToolHubError, error_object
 from core.failpoints import failpoint
+from registry.event_kinds import INSTALLATION_CANCELLED, INSTALLATION_FAILED
 from registry.installations.cleaning import failed_bound, staged_remove
 from registry.installations.fetch import fetch
 from registry.installations.inspection import inspect
@@ -111,7 +112,7 @@ def _ended(job: Job, error: ToolHubError) -> None:
             **({"sealed_location": ""} if cancelled else {}),
         )
         data = {"step": one.step, "code": shown["code"], "package": one.package, "version": one.version}
-        kind = "installation.cancelled" if cancelled else "installation.failed"
+        kind = INSTALLATION_CANCELLED if cancelled else INSTALLATION_FAILED
         record(Entry(kind, Actor(**one.asked_by), "installation", str(one.pk), data))
         if cancelled:
             staged_remove(one)

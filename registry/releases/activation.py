@@ -6,6 +6,7 @@ from django.db import transaction
 
 from audit.ledger import Entry, record
 from core.errors import Conflict
+from registry.event_kinds import RELEASE_ACTIVATED
 from registry.fallbacks import fallbacks_check
 from registry.models import Package, Release, Tool, ToolVersion, VersionState
 from registry.versions import is_prerelease, relation
@@ -62,7 +63,7 @@ def release_activate(*, by: By, release: Release) -> Release:
             "before": before.version if before else None,
             "relation": relation(release.version, before.version) if before else None,
         }
-        record(Entry("release.activated", actor, "package", package.name, data))
+        record(Entry(RELEASE_ACTIVATED, actor, "package", package.name, data))
     return release
 
 

@@ -2,9 +2,11 @@
 
 from django.db import transaction
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied, InvalidRequest
+from registry.event_kinds import RELEASE_DEPRECATED, RELEASE_QUARANTINED, RELEASE_RESTORED, RELEASE_YANKED
 from registry.models import Package, Release, VersionState
 from security.acting import By, acting
 from security.loosening import safeguard_change, safeguarded
@@ -20,7 +22,7 @@ def release_deprecate(*, by: By, release: Release, reason: str) -> None:
 
     Raises Denied, InvalidRequest, Conflict.
     """
-    _set(by, release, VersionState.DEPRECATED, "release.deprecated", reason)
+    _set(by, release, VersionState.DEPRECATED, RELEASE_DEPRECATED, reason)
 
 
 def release_yank(*, by: By, release: Release, reason: str) -> None:
@@ -28,7 +30,7 @@ def release_yank(*, by: By, release: Release, reason: str) -> None:
 
     Raises Denied, InvalidRequest, Conflict.
     """
-    _set(by, release, VersionState.YANKED, "release.yanked", reason)
+    _set(by, release, VersionState.YANKED, RELEASE_YANKED, reason)
 
 
 def release_quarantine(*, by: By, release: Release, reason: str) -> None:
@@ -36,7 +38,7 @@ def release_quarantine(*, by: By, release: Release, reason: str) -> None:
 
     Raises Denied, InvalidRequest, Conflict.
     """
-    _set(by, release, VersionState.QUARANTINED, "release.quarantined", reason)
+    _set(by, release, VersionState.QUARANTINED, RELEASE_QUARANTINED, reason)
 
 
 @safeguarded("release.restore")
@@ -45,10 +47,10 @@ def release_restore(*, by: By, release: Release) -> None:
 
     Raises Denied, Conflict.
     """
-    _set(by, release, VersionState.ACTIVE, "release.restored", "")
+    _set(by, release, VersionState.ACTIVE, RELEASE_RESTORED, "")
 
 
-def _set(by: By, release: Release, state: VersionState, kind: str, reason: str) -> None:
+def _set(by: By, release: Release, state: VersionState, kind: EventKind, reason: str) -> None:
     actor = acting(by, CHANGE, on=[release.package])
     reason = " ".join(reason.split())
     if state is not VersionState.ACTIVE and not 1 <= len(reason) <= REASON_MAX:

@@ -9,6 +9,7 @@ from audit.ledger import Entry, record
 from core.errors import InvalidRequest
 from registry.content import MODES
 from registry.contracts import CATEGORIES
+from registry.event_kinds import TOOL_OVERLAY_EDITED
 from registry.models import Tool
 from security.acting import By, acting
 from security.loosening import safeguard_change, safeguarded
@@ -36,7 +37,7 @@ def tool_overlay_edit(*, by: By, tool: Tool, overlay: Mapping[str, Any]) -> Tool
         row.content_mode = kept.get("contentChecks", "")
         row.save(update_fields=["overlay", "category", "asks_approval", "sanitises", "content_mode"])
         data = {"before": before, "after": kept, **rule}
-        record(Entry("tool.overlay_edited", actor, "tool", row.name, data))
+        record(Entry(TOOL_OVERLAY_EDITED, actor, "tool", row.name, data))
     return row
 
 

@@ -10,6 +10,7 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import ToolHubError
 from core.identity import twin_of
+from registry.event_kinds import RELEASE_PUBLISHED
 from registry.models import Archive, Package, Release, Tool, VersionState
 from registry.releases.activation import Activation, release_activate_tools
 from registry.releases.draft import Draft, DraftTool, release_draft
@@ -68,7 +69,7 @@ def draft_publish(
                 "origin": release.origin,
                 **owner,
             }
-            record(Entry("release.published", by, "package", name, data))
+            record(Entry(RELEASE_PUBLISHED, by, "package", name, data))
     except IntegrityError as error:
         raise ToolHubError(f"{name} {version} is published already.", code="ALREADY_REGISTERED") from error
     return release

@@ -10,6 +10,7 @@ from core.actors import Actor
 from core.errors import NotFound, ToolHubError
 from registry.collections.services import members_of_package_remove
 from registry.config.schema import scope_of
+from registry.event_kinds import PACKAGE_UNINSTALLED
 from registry.models import Archive, Assignment, Package, Release, Tool, ToolVersion, VersionState
 from registry.releases.affected import Affected, affected_by
 from registry.store import release_folder_remove
@@ -55,7 +56,7 @@ def package_uninstall(*, by: By, package: Package, force: bool = False) -> Affec
         # Whoever gets the name next gets no secrets with it.
         secret_remove(actor=actor, scope=scope_of(row.name))
         data = {"releases": digests, "force": force, "affected": affected.as_dict()}
-        record(Entry("package.uninstalled", actor, "package", row.name, data))
+        record(Entry(PACKAGE_UNINSTALLED, actor, "package", row.name, data))
         transaction.on_commit(_folders_remove(digests))
     return affected
 

@@ -10,6 +10,7 @@ from audit.ledger import Entry, record
 from core.cel import cel_check, cel_names
 from core.errors import InvalidRequest, NotFound
 from core.json.pointer import POINTER, pointer_is
+from registry.event_kinds import TOOL_RULE_ADDED, TOOL_RULE_REMOVED
 from registry.models import Tool
 from security.acting import By, acting, person_behind
 from security.loosening import safeguard_change, safeguarded
@@ -44,7 +45,7 @@ def rule_add(*, by: By, tool: Tool, expression: str, message: str, pointer: str 
         }
         row.rules = [*row.rules, made]
         row.save(update_fields=["rules"])
-        record(Entry("tool.rule_added", actor, "tool", row.name, {"rule": made["id"], **rule}))
+        record(Entry(TOOL_RULE_ADDED, actor, "tool", row.name, {"rule": made["id"], **rule}))
     return made
 
 
@@ -61,7 +62,7 @@ def rule_remove(*, by: By, tool: Tool, rule_id: int) -> None:
         row.rules = left
         row.save(update_fields=["rules"])
         data = {"rule": rule_id, "expression": gone["expression"], "message": gone["message"], **said}
-        record(Entry("tool.rule_removed", actor, "tool", row.name, data))
+        record(Entry(TOOL_RULE_REMOVED, actor, "tool", row.name, data))
 
 
 def _ids(rules: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from audit.ledger import Entry, record
 from core.actors import Actor
+from security.event_kinds import TOKEN_HANDED_OVER
 from security.lineage import tokens_end
 from security.models import Token, User
 from security.sharing.reach import about
@@ -48,7 +49,7 @@ class Tokens:
         for row in token_valid().filter(responsible=person).select_related("persona"):
             Token.objects.filter(pk=row.pk).update(responsible=to)
             said = {"persona": row.persona.name, "token": row.prefix, "to": to.get_username()}
-            record(Entry("token.handed_over", actor, "persona", str(row.persona_id), said))
+            record(Entry(TOKEN_HANDED_OVER, actor, "persona", str(row.persona_id), said))
 
     def stop(self, person: User, actor: Actor) -> None:
         """Revokes them, and what agents made with them: the next call is refused."""

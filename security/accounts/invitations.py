@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.errors import Conflict
 from core.outbox.kinds import Mail, Try, Undeliverable
@@ -17,6 +18,7 @@ from core.outbox.models import Delivery
 from core.outbox.services import MAIL, delivery_add
 from security.accounts.notices import notice_owe
 from security.accounts.services import ADD, may_touch
+from security.event_kinds import PERSON_LINK_MADE, PERSON_LINK_MAILED
 from security.models import Invitation, User
 from security.oidc.options import options_now
 from security.permissions import actor_of, require
@@ -37,7 +39,7 @@ def invitation_show(*, by: User, person: User) -> str:
     """An address for somebody to pass on; for a lost password, too. Raises Denied, Conflict."""
     _check(by, person)
     with transaction.atomic():
-        record(_entry("person.link_made", by, person))
+        record(_entry(PERSON_LINK_MADE, by, person))
         if person.has_usable_password():
             notice_owe(
                 person, f"{by.get_username()} made an address at which your password can be chosen anew."
@@ -55,7 +57,7 @@ def invitation_mail(*, by: User, person: User) -> None:
     with transaction.atomic():
         row = Invitation.objects.create(person=person, made_by=by.get_username())
         delivery_add(kind=KIND, subject=row.pk, owner="invitations", url=MAIL)
-        record(_entry("person.link_mailed", by, person))
+        record(_entry(PERSON_LINK_MAILED, by, person))
 
 
 def invitation_news(person: User) -> Delivery | None:
@@ -96,5 +98,5 @@ def _check(by: User, person: User) -> None:
         raise Conflict(f"{person.get_username()} has left.")
 
 
-def _entry(kind: str, by: User, person: User) -> Entry:
+def _entry(kind: EventKind, by: User, person: User) -> Entry:
     return Entry(kind, actor_of(by), "person", str(person.pk), {"person": person.get_username()})

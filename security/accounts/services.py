@@ -6,12 +6,14 @@ from collections.abc import Collection, Sequence
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, Denied, InvalidRequest
 from core.identity import NotPlain, address_normal, name_normal
 from security.accounts.belongings import BELONGINGS, belongings_of
 from security.accounts.roles import NAMES
+from security.event_kinds import PERSON_INVITED, PERSON_LEFT, PERSON_RETURNED, PERSON_ROLES_SET
 from security.models import User
 from security.permissions import actor_of, require
 from security.two_person_rule import others_with
@@ -34,7 +36,7 @@ def person_invite(*, by: User, username: str, email: str = "", roles: Sequence[s
             person.set_unusable_password()
             person.save()
             person.groups.set(groups)
-            record(_entry("person.invited", by, person, roles=sorted(roles)))
+            record(_entry(PERSON_INVITED, by, person, roles=sorted(roles)))
     except IntegrityError as error:
         message = f"There is a person {username} already."
         raise Conflict(message, errors=[{"pointer": "/username", "message": message}]) from error
@@ -77,7 +79,7 @@ def _roles_write(actor: Actor, person: User, roles: Sequence[str]) -> None:
         person.groups.remove(*person.groups.filter(name__in=NAMES))
         person.groups.add(*groups)
         data = {"person": person.get_username(), "before": before, "after": sorted(roles)}
-        record(Entry("person.roles_set", actor, "person", str(person.pk), data))
+        record(Entry(PERSON_ROLES_SET, actor, "person", str(person.pk), data))
 
 
 def person_leave(*, by: User, person: User, successor: User | None) -> dict[str, list[str]]:
@@ -103,7 +105,7 @@ def person_leave(*, by: User, person: User, successor: User | None) -> dict[str,
         User.objects.filter(pk=row.pk).update(is_active=False)
         to = successor.get_username() if successor else None
         # Each token and schedule has an event of its own, which only those read who may see its persona.
-        record(_entry("person.left", by, row, handed_to=to))
+        record(_entry(PERSON_LEFT, by, row, handed_to=to))
     return theirs
 
 
@@ -113,7 +115,7 @@ def person_return(*, by: User, person: User) -> None:
     may_touch(by, person)
     with transaction.atomic():
         if User.objects.filter(pk=person.pk, is_active=False).update(is_active=True):
-            record(_entry("person.returned", by, person))
+            record(_entry(PERSON_RETURNED, by, person))
 
 
 def may_touch(by: User, person: User) -> None:
@@ -154,7 +156,7 @@ def _groups(roles: Sequence[str]) -> list[Group]:
     return list(Group.objects.filter(name__in=roles))
 
 
-def _entry(kind: str, by: User, person: User, **data: object) -> Entry:
+def _entry(kind: EventKind, by: User, person: User, **data: object) -> Entry:
     return Entry(kind, actor_of(by), "person", str(person.pk), {"person": person.get_username(), **data})
 
 

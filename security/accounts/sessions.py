@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.middleware import Handler
+from security.event_kinds import PERSON_SESSIONS_ENDED
 from security.guessing.devices import device_remember
 from security.models import User
 from security.permissions import actor_of
@@ -97,7 +98,7 @@ def sessions_end(person: User, *, by: User, why: str, keep: HttpRequest | None =
 
 def _entry(by: User, person: User, what: str) -> Entry:
     said = {"person": person.get_username(), "what": what}
-    return Entry("person.sessions_ended", actor_of(by), "person", str(person.pk), said)
+    return Entry(PERSON_SESSIONS_ENDED, actor_of(by), "person", str(person.pk), said)
 
 
 class SeenMiddleware:

@@ -21,6 +21,7 @@ from security.accounts.notices import notice_owe
 from security.accounts.roles import NAMES, ROLES
 from security.accounts.sessions import device_words, session_end, sessions_end, sessions_of
 from security.edits import TOKEN
+from security.event_kinds import PERSON_PASSWORD_CHOSEN
 from security.guessing.guard import address_try, address_wait
 from security.guessing.limits import INVITATION
 from security.models import Token, User
@@ -72,7 +73,7 @@ class Invitation(PasswordResetConfirmView):
             response = super().form_valid(form)
             record(
                 Entry(
-                    "person.password_chosen",
+                    PERSON_PASSWORD_CHOSEN,
                     actor_of(person),
                     "person",
                     str(person.pk),

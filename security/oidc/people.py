@@ -13,6 +13,12 @@ from core.errors import Conflict, Denied
 from core.identity import NotPlain, address_normal
 from security.accounts.notices import notice_owe
 from security.accounts.services import ADD, CHANGE, person_roles_follow
+from security.event_kinds import (
+    PERSON_IDENTITY_LINKED,
+    PERSON_IDENTITY_UNLINKED,
+    PERSON_JOINED,
+    PERSON_SIGN_IN_REFUSED,
+)
 from security.models import Identity, User
 from security.oidc.claims import Claims
 from security.oidc.options import Options
@@ -57,7 +63,7 @@ def refusal_record(claims: Claims, options: Options, error: Denied) -> None:
         "reason": error.message,
     }
     with transaction.atomic():
-        record(Entry("person.sign_in_refused", SYSTEM, "person", "", said))
+        record(Entry(PERSON_SIGN_IN_REFUSED, SYSTEM, "person", "", said))
 
 
 def identity_is_linked(person: User) -> bool:
@@ -95,7 +101,7 @@ def identity_unlink(*, by: User, person: User) -> None:
         if not deleted:
             raise Conflict(f"{person.get_username()} does not sign in at a provider.")
         said = {"person": person.get_username()}
-        record(Entry("person.identity_unlinked", actor_of(by), "person", str(person.pk), said))
+        record(Entry(PERSON_IDENTITY_UNLINKED, actor_of(by), "person", str(person.pk), said))
         notice_owe(person, "your account is not linked to the provider any more at which you signed in.")
 
 
@@ -139,7 +145,7 @@ def _newcomer(claims: Claims, options: Options) -> User:
     person.set_unusable_password()
     person.save()
     said = {"person": person.get_username()}
-    record(Entry("person.joined", Actor("system", "", options.label), "person", str(person.pk), said))
+    record(Entry(PERSON_JOINED, Actor("system", "", options.label), "person", str(person.pk), said))
     _bind(claims, options, person, Actor("system", "", options.label))
     return person
 
@@ -158,7 +164,7 @@ def _bind(claims: Claims, options: Options, person: User, actor: Actor) -> None:
         with transaction.atomic():
             Identity.objects.create(person=person, issuer=claims.issuer, subject=claims.subject)
             said = {"person": person.get_username(), "provider": options.label, "subject": claims.subject}
-            record(Entry("person.identity_linked", actor, "person", str(person.pk), said))
+            record(Entry(PERSON_IDENTITY_LINKED, actor, "person", str(person.pk), said))
             notice_owe(
                 person, f"your account was linked to {options.label}: who you are there can sign in as you."
             )

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from audit.ledger import Entry, record
 from security.acting import MANAGE, PERSONAS, By, acting
+from security.event_kinds import CAPABILITY_DESCRIBED
 from security.models import Grant
 from security.policy.models import Capability
 from security.policy.services import field_error
@@ -57,7 +58,7 @@ def capability_describe(*, by: By, capability: Capability, description: str, ris
         rows = Capability.objects.filter(pk=capability.pk).exclude(**changed)
         if rows.update(**changed):
             data = {"capability": capability.name, **changed}
-            record(Entry("capability.described", actor, "capability", capability.name, data))
+            record(Entry(CAPABILITY_DESCRIBED, actor, "capability", capability.name, data))
 
 
 def grants_that_hold(names: Iterable[str]) -> QuerySet[Grant]:

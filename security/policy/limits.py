@@ -9,6 +9,7 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.errors import InvalidRequest, NotFound
 from security.acting import PERSONAS, By, acting, own_check, person_behind
+from security.event_kinds import LIMIT_CREATED, LIMIT_DELETED
 from security.loosening import safeguard_change, safeguarded
 from security.models import Persona
 from security.policy.models import Limit, Tier, Usage
@@ -52,7 +53,7 @@ def limit_create(
             tool=tool,
             created_by=person_behind(by),
         )
-        record(Entry("limit.created", actor, *_about(row), _data(row)))
+        record(Entry(LIMIT_CREATED, actor, *_about(row), _data(row)))
     return row
 
 
@@ -109,7 +110,7 @@ def limit_delete(*, by: By, limit: Limit) -> None:
         rule = safeguard_change(by, "limit", _about(limit), _data(limit), None, *things)
         _, deleted = Limit.objects.filter(pk=limit.pk).delete()
         if deleted.get("policy.Limit"):
-            record(Entry("limit.deleted", actor, *_about(limit), {**_data(limit), **rule}))
+            record(Entry(LIMIT_DELETED, actor, *_about(limit), {**_data(limit), **rule}))
 
 
 def _own_check(by: By, limit: Limit) -> None:

@@ -6,10 +6,18 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import Conflict, InvalidRequest
 from security.acting import PERSONAS, By, acting, own_check, person_behind
+from security.event_kinds import (
+    PAUSE_BEGUN,
+    PAUSE_ENDED,
+    PERSONA_ISOLATION_SET,
+    RESTRICTION_CREATED,
+    RESTRICTION_LIFTED,
+)
 from security.loosening import safeguard_change, safeguarded
 from security.models import Persona
 from security.policy.capability_names import capability_read
@@ -92,7 +100,7 @@ def _create(
             created_by=person_behind(by),
             expires_at=expires_at,
         )
-        record(_entry("pause.begun" if is_pause else "restriction.created", actor, row))
+        record(_entry(PAUSE_BEGUN if is_pause else RESTRICTION_CREATED, actor, row))
     return row
 
 
@@ -107,7 +115,7 @@ def restriction_lift(*, by: By, restriction: Restriction) -> None:
         rule = safeguard_change(by, "restriction", _about(restriction), before, None, *named)
         deleted, _ = Restriction.objects.filter(pk=restriction.pk).delete()
         if deleted:
-            kind = "pause.ended" if restriction.is_pause else "restriction.lifted"
+            kind = PAUSE_ENDED if restriction.is_pause else RESTRICTION_LIFTED
             record(_entry(kind, actor, restriction, rule))
 
 
@@ -131,7 +139,7 @@ def isolation_set(*, by: By, persona: Persona, isolation: str) -> None:
         row.isolation = isolation
         row.save(update_fields=["isolation"])
         data = {"persona": persona.name, "isolation": isolation, **rule}
-        record(Entry("persona.isolation_set", actor, "persona", str(persona.pk), data))
+        record(Entry(PERSONA_ISOLATION_SET, actor, "persona", str(persona.pk), data))
 
 
 def reason_read(text: str) -> str:
@@ -147,7 +155,7 @@ def field_error(field: str, message: str) -> InvalidRequest:
     return InvalidRequest(message, errors=[{"pointer": f"/{field}", "message": message}])
 
 
-def _entry(kind: str, actor: Actor, row: Restriction, rule: Mapping[str, str] = _NONE) -> Entry:
+def _entry(kind: EventKind, actor: Actor, row: Restriction, rule: Mapping[str, str] = _NONE) -> Entry:
     named = {
         "persona": row.persona.name if row.persona else "",
         "tool": row.tool,

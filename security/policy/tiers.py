@@ -12,6 +12,16 @@ from core.actors import Actor
 from core.errors import Conflict, InvalidRequest, ToolHubError
 from security.acting import PERSONAS, By, acting, own_check, person_answering
 from security.decisions import limit_words
+from security.event_kinds import (
+    FLAG_CREATED,
+    FLAG_DELETED,
+    FLAG_SWITCHED,
+    PERSONA_TIER_SET,
+    TIER_CHANGED,
+    TIER_CREATED,
+    TIER_DELETED,
+    TOOL_FLAG_SET,
+)
 from security.giving import capabilities_check
 from security.loosening import safeguard_change, safeguarded
 from security.models import Persona
@@ -37,7 +47,7 @@ def tier_create(*, by: By, name: str, description: str = "") -> Tier:
     try:
         with transaction.atomic():
             tier = Tier.objects.create(name=name, description=_described(description))
-            record(Entry("tier.created", actor, "tier", name, {"tier": name}))
+            record(Entry(TIER_CREATED, actor, "tier", name, {"tier": name}))
     except IntegrityError as error:
         raise _taken("tier", name) from error
     return tier
@@ -73,7 +83,7 @@ def tier_change(
         held = {name: getattr(row, name) for name in names}, {name: new[name] for name in names}
         rule = safeguard_change(by, "tier", ("tier", row.name), *held)
         Tier.objects.filter(pk=row.pk).update(**changed)
-        record(Entry("tier.changed", actor, "tier", row.name, {"tier": row.name, **changed, **rule}))
+        record(Entry(TIER_CHANGED, actor, "tier", row.name, {"tier": row.name, **changed, **rule}))
 
 
 def tier_delete(*, by: By, tier: Tier) -> None:
@@ -89,7 +99,7 @@ def tier_delete(*, by: By, tier: Tier) -> None:
                 f"Personas are on the tier {tier.name}: {words}.", code="IN_USE", data={"personas": names}
             )
         if Tier.objects.filter(pk=tier.pk).delete()[0]:
-            record(Entry("tier.deleted", actor, "tier", tier.name, {"tier": tier.name}))
+            record(Entry(TIER_DELETED, actor, "tier", tier.name, {"tier": tier.name}))
 
 
 @safeguarded("persona.tier")
@@ -109,7 +119,7 @@ def tier_set(*, by: By, persona: Persona, tier: Tier | None) -> None:
         row.tier = tier
         row.save(update_fields=["tier"])
         data = {"persona": persona.name, "tier": tier.name if tier else None, **rule}
-        record(Entry("persona.tier_set", actor, "persona", str(persona.pk), data))
+        record(Entry(PERSONA_TIER_SET, actor, "persona", str(persona.pk), data))
 
 
 @safeguarded("persona.standing")
@@ -137,7 +147,7 @@ def flag_create(*, by: By, name: str, description: str = "", state: str = Flag.S
     try:
         with transaction.atomic():
             flag = Flag.objects.create(name=name, description=_described(description), state=state)
-            record(Entry("flag.created", actor, "flag", name, {"flag": name, "state": state}))
+            record(Entry(FLAG_CREATED, actor, "flag", name, {"flag": name, "state": state}))
     except IntegrityError as error:
         raise _taken("flag", name) from error
     return flag
@@ -154,7 +164,7 @@ def flag_switch(*, by: By, flag: Flag, state: str) -> None:
         rule = safeguard_change(by, "flag", ("flag", flag.name), *states)
         if Flag.objects.filter(pk=flag.pk).exclude(state=state).update(state=state):
             data = {"flag": flag.name, "state": state, **rule}
-            record(Entry("flag.switched", actor, "flag", flag.name, data))
+            record(Entry(FLAG_SWITCHED, actor, "flag", flag.name, data))
 
 
 def flag_users(flag: Flag, by: By) -> tuple[list[str], int, list[str]]:
@@ -174,7 +184,7 @@ def flag_delete(*, by: By, flag: Flag) -> None:
             data = {"tools": tools, "tiers": tiers}
             raise ToolHubError(f"The flag {flag.name} is needed by {words}.", code="IN_USE", data=data)
         if Flag.objects.filter(pk=flag.pk).delete()[0]:
-            record(Entry("flag.deleted", actor, "flag", flag.name, {"flag": flag.name}))
+            record(Entry(FLAG_DELETED, actor, "flag", flag.name, {"flag": flag.name}))
 
 
 @safeguarded("tool.flag")
@@ -193,7 +203,7 @@ def flag_require(*, by: By, tool: str, flag: Flag | None) -> None:
         if flag:
             FlaggedTool.objects.create(tool=tool, flag=flag)
         data = {"flag": flag.name if flag else None, **rule}
-        record(Entry("tool.flag_set", actor, "tool", tool, data))
+        record(Entry(TOOL_FLAG_SET, actor, "tool", tool, data))
 
 
 def _seen(by: By, rows: QuerySet[Row], **columns: str) -> QuerySet[Row]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import Model
 
+from security.event_kinds import SharingKinds
 from security.sharing.levels import LEVELS
 
 
@@ -12,9 +13,9 @@ from security.sharing.levels import LEVELS
 class Kind:
     """A kind of object. `people` and `teams` are guardian's rows for it, with direct foreign keys.
 
-    `view` and `manage` are the permissions that show and change it. `key` is the column by which other rows
-    name such an object. What holds for the object in its field `parent` holds for it, too. `levels` are the
-    rights that mean something on it.
+    `view` and `manage` are the permissions that show and change it. `events` are for the ledger. `key` is the
+    column by which other rows name such an object. What holds for the object in its field `parent` holds for
+    it, too. `levels` are the rights that mean something on it.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Kind:
     teams: type[Model]
     view: str
     manage: str
+    events: SharingKinds
     key: str = "name"
     parent: str = ""
     levels: tuple[str, ...] = tuple(LEVELS)

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 from guardian.shortcuts import assign_perm, remove_perm
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.errors import Denied, InvalidRequest
 from security.models import User
@@ -32,7 +33,7 @@ def team_set(*, by: User, thing: Model, team: Group | None) -> None:
         row.team = team
         row.save(update_fields=["team"])
         names = {"before": before.name if before else None, "after": team.name if team else None}
-        record(_entry("team_set", by, thing, **names))
+        record(_entry(kind.events.team_set, by, thing, **names))
     thing.team = team  # type: ignore[attr-defined]
 
 
@@ -46,7 +47,7 @@ def right_give(*, by: User, thing: Model, to: User | Group, level: str) -> None:
         if held.exists():
             return
         assign_perm(_permission(thing, level), to, thing)
-        record(_entry("right_given", by, thing, right=level, **_named(to)))
+        record(_entry(kind_of(thing).events.right_given, by, thing, right=level, **_named(to)))
 
 
 def right_take(*, by: User, thing: Model, to: User | Group, level: str) -> None:
@@ -55,7 +56,7 @@ def right_take(*, by: User, thing: Model, to: User | Group, level: str) -> None:
     with transaction.atomic():
         if _rows(thing, to).filter(permission__codename=_code(thing, level)).exists():
             remove_perm(_permission(thing, level), to, thing)
-            record(_entry("right_taken", by, thing, right=level, **_named(to)))
+            record(_entry(kind_of(thing).events.right_taken, by, thing, right=level, **_named(to)))
 
 
 def may_share(by: User, thing: Model, level: str = VIEW) -> bool:
@@ -103,10 +104,10 @@ def _level(thing: Model, level: str) -> str:
     return level
 
 
-def _entry(what: str, by: User, thing: Model, **data: object) -> Entry:
+def _entry(event: EventKind, by: User, thing: Model, **data: object) -> Entry:
     kind = kind_of(thing)
     said = {kind.name: str(thing), **data}
-    return Entry(f"{kind.name}.{what}", actor_of(by), kind.name, kind.said(thing), said)
+    return Entry(event, actor_of(by), kind.name, kind.said(thing), said)
 
 
 def _wrong(field: str, message: str) -> InvalidRequest:

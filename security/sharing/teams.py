@@ -6,10 +6,12 @@ from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
+from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.identity import NotPlain, name_normal, twin_of
 from security.accounts.roles import NAMES
+from security.event_kinds import TEAM_CREATED, TEAM_DELETED, TEAM_JOINED, TEAM_PARTED
 from security.models import User
 from security.permissions import actor_of, require
 from security.sharing.kinds import KINDS
@@ -45,7 +47,7 @@ def team_create(*, by: User, name: str) -> Group:
     try:
         with transaction.atomic():
             team = Group.objects.create(name=name)
-            record(_entry("team.created", by, team))
+            record(_entry(TEAM_CREATED, by, team))
     except IntegrityError as error:
         raise _taken(name) from error
     return team
@@ -59,7 +61,7 @@ def team_join(*, by: User, team: Group, person: User) -> None:
     with transaction.atomic():
         if not person.groups.filter(pk=team.pk).exists():
             person.groups.add(team)
-            record(_entry("team.joined", by, team, person=person.get_username()))
+            record(_entry(TEAM_JOINED, by, team, person=person.get_username()))
 
 
 def team_part(*, by: User, team: Group, person: User) -> None:
@@ -68,7 +70,7 @@ def team_part(*, by: User, team: Group, person: User) -> None:
     with transaction.atomic():
         if person.groups.filter(pk=team.pk).exists():
             person.groups.remove(team)
-            record(_entry("team.parted", by, team, person=person.get_username()))
+            record(_entry(TEAM_PARTED, by, team, person=person.get_username()))
 
 
 def team_holds(team: Group) -> str:
@@ -87,11 +89,11 @@ def team_delete(*, by: User, team: Group) -> None:
                 f"{team.name} owns {held}.",
                 suggestions=["Give them to others, or to everybody, first."],
             )
-        record(_entry("team.deleted", by, team))
+        record(_entry(TEAM_DELETED, by, team))
         team.delete()
 
 
-def _entry(kind: str, by: User, team: Group, **data: object) -> Entry:
+def _entry(kind: EventKind, by: User, team: Group, **data: object) -> Entry:
     return Entry(kind, actor_of(by), "team", team.name, {"team": team.name, **data})
 
 

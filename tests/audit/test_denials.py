@@ -10,12 +10,13 @@ from audit.denials import WINDOW_S, denial_record, denials_flush
 from audit.ledger import Entry
 from audit.models import Denial, Event
 from core.actors import Actor
+from execution.event_kinds import RUN_REFUSED
 
 pytestmark = pytest.mark.django_db
 
 
 def refuse(persona: str = "scout", tool: str = "echo", code: str = "TOOL_NOT_FOUND") -> None:
-    entry = Entry("run.refused", Actor("persona", "1", persona), "tool", tool, {"code": code})
+    entry = Entry(RUN_REFUSED, Actor("persona", "1", persona), "tool", tool, {"code": code})
     denial_record(entry, persona=persona, tool=tool, code=code)
 
 

@@ -15,6 +15,7 @@ from audit.models import Event
 from audit.views import EventDetail
 from core.actors import Actor
 from core.pages import ConsoleView
+from security.event_kinds import PERSON_SIGNED_IN
 from security.models import Persona, User
 from security.services import grant_create, persona_create
 
@@ -116,7 +117,7 @@ def test_a_person_is_called_by_name_and_a_phone_tells_what_an_event_is_about(
     said = {"person": "admin", "how": ["password"]}
     with transaction.atomic():
         record(
-            Entry("person.signed_in", Actor("person", str(admin.pk), "admin"), "person", str(admin.pk), said)
+            Entry(PERSON_SIGNED_IN, Actor("person", str(admin.pk), "admin"), "person", str(admin.pk), said)
         )
     page = eyes.get("/audit/?kind=person.signed_in").content.decode()
     assert ">person admin</a>" in page

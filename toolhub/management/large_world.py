@@ -9,6 +9,7 @@ from uuid import UUID
 
 from audit.ledger import commitment, leaf_hash
 from core.json.canonical import canonical
+from execution.event_kinds import RUN_ACCEPTED, RUN_OUTCOME
 from registry.contracts import CATEGORIES
 from toolhub.management.copying import Value, json_text
 
@@ -175,9 +176,9 @@ def _run(size: Size, number: int, at: datetime, chance: random.Random) -> tuple[
     sealed = commitment(salt, digest)
     accepted = {"tool": name, "version": "1.0.0", "arguments": sealed, "responsible": size.person}
     outcome = {"tool": name, "version": "1.0.0", "status": status, "attempts": 1, "duration_ms": took}
-    rows = [_event("run.accepted", caller, name, key, at, accepted)]
+    rows = [_event(RUN_ACCEPTED.name, caller, name, key, at, accepted)]
     if done:
-        rows.append(_event("run.outcome", ("system", "", "hub"), name, key, at, outcome))
+        rows.append(_event(RUN_OUTCOME.name, ("system", "", "hub"), name, key, at, outcome))
     moment = at.isoformat()
     ended = (at + timedelta(milliseconds=took)).isoformat() if done else None
     row: Row = {

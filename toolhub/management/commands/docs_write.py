@@ -11,9 +11,11 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from audit.kinds import families_declared, kinds_declared
 from core.codes import CODES
 from execution.engine.states import FINAL, TABLE
 from execution.models import Status
+from execution.run_events import RUN_EVENTS
 from toolhub.env import VARIABLES
 from toolhub.management.guessing_page import HEADS, guessing_page, guessing_rows
 from toolhub.management.manifest_page import manifest_page
@@ -75,6 +77,30 @@ def states_page() -> str:
     return _MADE + intro + _table(("from", "to", "who", "when"), rows)
 
 
+def events_page() -> str:
+    """docs/events.md: every kind of event of the ledger, and of a run's timeline."""
+    intro = (
+        "# Events\n\nThe audit log keeps an event of each call and each change, with the actor, what it is "
+        "about, and data. Below, words in *italics* come from that data, and parts in [brackets] are left "
+        "out where the data has nothing for them. The audit page can be narrowed to a group "
+        "(`/audit/?family=access`) or a kind (`/audit/?kind=grant.created`).\n"
+    )
+    parts = [intro]
+    for family in families_declared():
+        rows = [
+            (f"`{kind.name}`", ", ".join(one.name for one in kind.about), kind.sentence.usage)
+            for kind in kinds_declared()
+            if kind.family == family
+        ]
+        parts.append(f"## {family.title} (`{family.name}`)\n\n{_table(('kind', 'about', 'sentence'), rows)}")
+    steps = [(f"`{kind.name}`", str(kind.number or ""), kind.sentence.usage) for kind in RUN_EVENTS.values()]
+    parts.append(
+        "## Timeline of a run\n\nA run has events of its own, which its page and "
+        f"`GET /api/v1/runs/{{id}}/events` list in order.\n\n{_table(('event', 'number', 'sentence'), steps)}"
+    )
+    return _MADE + "\n".join(parts)
+
+
 def manifests_page() -> str:
     """docs/manifest.md: every member of `toolhub.json`."""
     return _MADE + manifest_page()
@@ -89,6 +115,7 @@ PAGES = {
     "guessing.md": guessing_limits_page,
     "settings.md": settings_page,
     "errors.md": errors_page,
+    "events.md": events_page,
     "run-states.md": states_page,
     "manifest.md": manifests_page,
 }
