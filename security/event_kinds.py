@@ -123,6 +123,12 @@ LIMIT_CREATED = event_kind(
     (PERSONA, TIER, TOOL),
     f"Added a limit of {{amount}} {{measure}} in {{window_s:s}}{_ON_WHOM}",
 )
+LIMIT_CHANGED = event_kind(
+    POLICY,
+    "limit.changed",
+    (PERSONA, TIER, TOOL),
+    f"Changed a limit to {{amount}} {{measure}} in {{window_s:s}}{_ON_WHOM}[; before: {{before}}]{CONFIRMED}",
+)
 LIMIT_DELETED = event_kind(
     POLICY,
     "limit.deleted",

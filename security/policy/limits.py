@@ -9,7 +9,7 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.errors import InvalidRequest, NotFound
 from security.acting import PERSONAS, By, acting, own_check, person_behind
-from security.event_kinds import LIMIT_CREATED, LIMIT_DELETED
+from security.event_kinds import LIMIT_CHANGED, LIMIT_CREATED, LIMIT_DELETED
 from security.loosening import safeguard_change, safeguarded
 from security.models import Persona
 from security.policy.models import Limit, Tier, Usage
@@ -88,7 +88,7 @@ def limit_change(
             row.save(update_fields=[*changed, "changed_by", "changed_at"])
             _windows_move(row, row.window_s - seconds)
             old = {name: before[name] for name in changed}
-            record(Entry("limit.changed", actor, *_about(row), {**after, "before": old, **rule}))
+            record(Entry(LIMIT_CHANGED, actor, *_about(row), {**after, "before": old, **rule}))
     return row
 
 
