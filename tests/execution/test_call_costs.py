@@ -60,6 +60,11 @@ PINS: dict[tuple[tuple[int, int], str], dict[str, tuple[int, int]]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def events_have_words() -> None:
+    """The look at each event (tests/conftest.py) is no cost of a request."""
+
+
 @dataclass
 class Cost:
     """Counts Python calls and statements while it is the profile function of this thread."""

@@ -97,7 +97,8 @@ def test_the_event_of_a_removal_is_kept_from_who_does_not_see_a_persona_that_it_
     rows = Event.objects.filter(kind="package.uninstalled")
     for name in ("toolhub-data", "toolhub-text"):
         touched = {"personas": [persona.name]} if name == "toolhub-data" else {}
-        record(Entry(PACKAGE_UNINSTALLED, actor_of(admin), "package", name, {"affected": touched}))
+        data = {"force": False, "affected": touched}
+        record(Entry(PACKAGE_UNINSTALLED, actor_of(admin), "package", name, data))
     assert events_seen(kim).filter(pk__in=rows).count() == 2
     team_set(by=admin, thing=persona, team=team_create(by=admin, name="core"))
     seen = events_seen(User.objects.get(pk=kim.pk)).filter(pk__in=rows)
