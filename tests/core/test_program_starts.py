@@ -46,8 +46,8 @@ ALLOWED = {
     "security/sandbox/zygote.py": "a tool, with the limits of its sandbox",
     "toolhub/management/commands/process.py": "becomes a process of the hub",
     "toolhub/processes/fork.py": "a process of the hub",
-    "toolhub_sdk/cli/calls.py": "the author's own tool on the author's machine",
-    "toolhub_sdk/cli/package_folder.py": "the author's own module on the author's machine",
+    "toolhub_sdk/runtimes/local.py": "the author's own tool on the author's machine",
+    "toolhub_sdk/runtimes/python/__init__.py": "the author's own module on the author's machine",
 }
 
 

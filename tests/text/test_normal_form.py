@@ -80,7 +80,7 @@ def test_a_path_with_many_marks_is_refused() -> None:
 BOUNDED = {
     "normalize": {"toolhub_sdk.normal_form"},
     "is_normalized": set(),
-    "urlsplit": {"toolhub_sdk.normal_form", "toolhub.settings", "toolhub.env", "toolhub_sdk.cli.calls"},
+    "urlsplit": {"toolhub_sdk.normal_form", "toolhub.settings", "toolhub.env", "toolhub_sdk.runtimes.http"},
     "urlparse": set(),
     "unescape": {"security.content.forms"},
     "slugify": set(),
