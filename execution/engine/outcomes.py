@@ -13,6 +13,8 @@ from execution.memory.changes import Change
 from execution.models import Run, Status
 from execution.run_events import CALL_COMPLETED, CALL_FAILED
 
+Files = Sequence[tuple[str, bytes]]
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -35,7 +37,7 @@ class Outcome:
     # Events of the attempt that are told with its outcome, as kind and data.
     told: Sequence[tuple[str, Mapping[str, Any]]] = ()
     # Files that the tool left for its caller, as name and content.
-    files: Sequence[tuple[str, bytes]] = field(default=(), repr=False)
+    files: Files = field(default=(), repr=False)
     # What the tool asks to have changed in memory.
     memory: tuple[Change, ...] = ()
 
@@ -77,3 +79,11 @@ def failure(
 def success(data: Any, *, started_at: datetime, ended_at: datetime, duration_ms: float) -> Outcome:
     """A completed outcome. Raises CanonicalError when the data is not JSON."""
     return Outcome(Status.COMPLETED, started_at, ended_at, duration_ms, data=data, encoded=canonical(data))
+
+
+def files_view(files: Files) -> list[dict[str, Any]]:
+    """The files as they stand in the run and in the ledger: name, size and hash."""
+    return [
+        {"name": name, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        for name, content in files
+    ]

@@ -2,7 +2,6 @@
 
 import importlib
 from collections.abc import Iterator
-from typing import Any
 
 from execution.runners.queues import QUEUES
 from execution.runners.traits import Runtime
@@ -29,8 +28,9 @@ class _Runtimes(dict[str, Runtime]):
     def load(self) -> "_Runtimes":
         """Loads them once. Raises RuntimesError for one without a part in the SDK or a known queue."""
         if not self:
+            declared = runtimes()
             made = {found.name: found for found in _found()}
-            for name in runtimes().keys() ^ made.keys():
+            for name in declared.keys() ^ made.keys():
                 where = "the SDK" if name in made else "the hub"
                 raise RuntimesError(f"The runtime {name} has no part in {where}. See docs/runtimes.md.")
             for each in made.values():
@@ -45,8 +45,12 @@ def _found() -> Iterator[Runtime]:
     for name in BUNDLED:
         yield importlib.import_module(f"{__package__}.{name}").RUNTIME
     for folder in folders_set():
-        module: Any = importlib.import_module(f"{folder_package(folder)}.hub")
-        yield module.RUNTIME
+        made: Runtime | None = None
+        if (folder / "hub.py").is_file():
+            made = getattr(importlib.import_module(f"{folder_package(folder)}.hub"), "RUNTIME", None)
+        if made is None:
+            raise RuntimesError(f"{folder}/hub.py has no RUNTIME. See docs/runtimes.md.")
+        yield made
 
 
 RUNTIMES = _Runtimes()

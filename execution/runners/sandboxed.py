@@ -12,8 +12,7 @@ from typing import Any
 import orjson
 
 from core.errors import ToolHubError, error_object
-from execution.engine.outcomes import Outcome, failure
-from execution.features.artefacts.services import files_view
+from execution.engine.outcomes import Outcome, failure, files_view
 from execution.models import Status
 from execution.run_events import ARTEFACTS_KEPT, NETWORK_REACHED, PRINTED
 from execution.runners.admission import admission_check

@@ -385,3 +385,16 @@ def test_a_module_has_to_be_one(files: dict[str, bytes], told: str) -> None:
     manifest = {"runtime": {"type": "wasm", "entry": "a.wasm"}, "tools": []}
     assert [problem.message for problem in file_problems(manifest, files)] == [told]
     assert not list(file_problems(manifest, {"a.wasm": b"\0asm\1\0\0\0"}))
+
+
+def test_a_bad_folder_of_runtimes_is_told_in_a_sentence(tmp_path: Path) -> None:
+    environment = {**os.environ, "TOOLHUB_RUNTIMES": str(tmp_path / "gone")}
+    done = subprocess.run(
+        [sys.executable, "-m", "toolhub_sdk", "check"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == f"TOOLHUB_RUNTIMES: {tmp_path / 'gone'} is not there.\n"

@@ -3,27 +3,18 @@
 import hashlib
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from core.duties.rows import all_or_each
+from execution.engine.outcomes import Files, files_view
 from execution.features.artefacts.models import Artefact, Content
 
 # So long nobody removes bytes that another run may just be leaving, too.
 YOUNG = timedelta(hours=1)
 BATCH = 200
-Files = Sequence[tuple[str, bytes]]
-
-
-def files_view(files: Files) -> list[dict[str, Any]]:
-    """The files as they stand in the run and in the ledger: name, size and hash."""
-    return [
-        {"name": name, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        for name, content in files
-    ]
 
 
 def artefacts_keep(run_id: UUID, files: Files) -> None:
