@@ -35,7 +35,7 @@ check: setup-dev ## style, types, templates, layers, migrations, API description
 format: setup-dev ## put Python and templates in shape
 	@.venv/bin/ruff check --fix --quiet . ; .venv/bin/ruff format --quiet . ; .venv/bin/djlint --reformat --quiet templates
 
-bench: setup-dev ## measure speed, start and memory
+bench: setup-dev ## measure speed, start and memory, 15 min at most (ARGS="--arms echo,mcp --beside HEAD~1")
 	@$(PYTHON) -m bench $(ARGS)
 
 chaos: setup-dev ## plant faults in a hub under load, and count (ARGS="--seconds 3600")

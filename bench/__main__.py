@@ -1,4 +1,7 @@
-"""`make bench`, or `python -m bench --help`. Listens and calls on 127.0.0.1 only."""
+"""`make bench`, or `python -m bench --help`. Listens and calls on 127.0.0.1 only.
+
+The whole takes at most MINUTES: a part that is slow here does fewer rounds.
+"""
 
 import argparse
 import json
@@ -9,70 +12,92 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench import decision, embedded, history, peer, queue, report, sandboxes, throughput, waiting
+from bench import decision, embedded, history, peer, report, sandboxes, throughput, waiting
+from bench.arms import ARMS, chosen
+from bench.budget import Budget
 from bench.database import own_database
 from bench.load import BenchError
 
+MINUTES = 15.0
+
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bench", description="Measures speed, start and memory of the hub.")
-    parser.add_argument("--rounds", type=int, default=8, help="runs of each arm (default 8)")
+    parser = argparse.ArgumentParser(
+        prog="bench",
+        description=f"Measures speed, start and memory of the hub, in at most {MINUTES:g} minutes.",
+        epilog=f"The arms: {'; '.join(f'{name}: {arm.title}' for name, arm in ARMS.items())}.",
+    )
+    parser.add_argument("--rounds", type=int, default=8, help="the most runs of each arm (default 8)")
     parser.add_argument("--seconds", type=float, default=2.0, help="length of one run, in s (default 2)")
     parser.add_argument("--only", choices=(*PARTS, *LONG), help="leave the other parts out")
+    parser.add_argument(
+        "--arms", default="", help="only these arms of calls, and what they are compared with: echo,mcp"
+    )
+    parser.add_argument(
+        "--beside", default="", metavar="COMMIT", help="measure the arms of another commit, too, by turns"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there, too")
     given = parser.parse_args()
     if given.rounds < 1 or given.seconds <= 0:
         parser.error("--rounds must be at least 1 and --seconds above 0")
+    if given.arms or given.beside:
+        if given.only not in (None, "calls"):
+            parser.error("--arms and --beside are for the part calls")
+        given.only = "calls"
+    try:
+        given.arms = chosen([name for name in given.arms.split(",") if name]) if given.arms else ARMS
+    except ValueError as error:
+        parser.error(str(error))
     return given
 
 
-Part = Callable[[argparse.Namespace, Path], tuple[dict[str, Any], list[str]]]
+Figures = tuple[dict[str, Any], list[str]]
+Part = Callable[[argparse.Namespace, Path, Budget], Figures]
 
 
 def say(lines: list[str]) -> None:
     print(*lines, sep="\n", end="\n\n", flush=True)
 
 
-def speed(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
-    """Figures and faults of product against floor; prints them."""
-    with own_database() as database:
-        if database.missing:
-            say([f"No PostgreSQL here ({database.missing}); SQLite is measured instead."])
-        found = throughput.measure(database, folder, rounds=given.rounds, seconds=given.seconds)
+def calls(given: argparse.Namespace, folder: Path, budget: Budget) -> Figures:
+    """Figures and faults of the arms of calls; prints them."""
+    found = throughput.measure(
+        given.arms, folder, budget, rounds=given.rounds, seconds=given.seconds, beside=given.beside
+    )
     say(report.throughput_lines(found))
-    return found.as_dict(), found.faults
+    return asdict(found), found.faults
 
 
-def start(_given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
-    """Figures and faults of the whole hub; prints them."""
+def start(_given: argparse.Namespace, folder: Path, _budget: Budget) -> Figures:
+    """Figures and faults of the whole hub on SQLite; prints them."""
     found = embedded.measure(folder)
     say(report.embedded_lines(found))
     return asdict(found), found.faults
 
 
-def workers(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
-    """Figures and faults of the way over the workers against raw Celery; prints them."""
+def memory(_given: argparse.Namespace, folder: Path, _budget: Budget) -> Figures:
+    """The same on PostgreSQL."""
     with own_database() as database:
         if database.missing:
-            say([f"No PostgreSQL here ({database.missing}); the way over the workers is not measured."])
+            say([f"No PostgreSQL here ({database.missing}); the hub on it is not measured."])
             return {}, []
-        found = queue.measure(database, folder, rounds=given.rounds)
-    say(queue.queue_lines(found))
+        found = embedded.measure(folder, database)
+    say(report.embedded_lines(found))
     return asdict(found), found.faults
 
 
-def waiters(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+def waiters(given: argparse.Namespace, folder: Path, budget: Budget) -> Figures:
     """Figures and faults of calls beside a crowd that waits; prints them."""
     with own_database() as database:
         if database.missing:
             say([f"No PostgreSQL here ({database.missing}); the crowd is not measured."])
             return {}, []
-        found = waiting.measure(database, folder, rounds=given.rounds, seconds=given.seconds)
+        found = waiting.measure(database, folder, budget, rounds=given.rounds, seconds=given.seconds)
     say(waiting.waiting_lines(found))
     return asdict(found), found.faults
 
 
-def old(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+def old(given: argparse.Namespace, folder: Path, _budget: Budget) -> Figures:
     """Figures and faults of a hub with a million old runs against a new one; prints them."""
     with own_database("new") as new, own_database("old") as aged:
         if new.missing:
@@ -83,53 +108,56 @@ def old(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[s
     return asdict(found), found.faults
 
 
-def beside(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+def peers(given: argparse.Namespace, folder: Path, _budget: Budget) -> Figures:
     """Figures and faults of a tool that asks a server, beside a peer; prints them."""
-    with own_database("web") as own, own_database("peer") as peers:
+    with own_database("web") as own, own_database("peer") as other:
         if own.missing:
             say([f"No PostgreSQL here ({own.missing}); the peer is not measured."])
             return {}, []
-        found = peer.measure(own, peers, folder, rounds=given.rounds, seconds=given.seconds)
+        found = peer.measure(own, other, folder, rounds=given.rounds, seconds=given.seconds)
     say(peer.peer_lines(found))
     return asdict(found), found.faults
 
 
-def sandbox(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+def sandbox(given: argparse.Namespace, folder: Path, _budget: Budget) -> Figures:
     """Figures of starts in a sandbox; prints them."""
     found = sandboxes.measure(folder, rounds=3 * given.rounds)
     say(sandboxes.sandboxes_lines(found))
     return asdict(found), found.faults
 
 
-def decisions(given: argparse.Namespace, folder: Path) -> tuple[dict[str, Any], list[str]]:
+def decisions(given: argparse.Namespace, folder: Path, _budget: Budget) -> Figures:
     """Figures and faults of decisions on values; prints them."""
     found = decision.measure(folder, rounds=given.rounds)
     say(decision.decision_lines(found))
     return asdict(found), found.faults
 
 
-PARTS: dict[str, Part] = {
-    "decision": decisions,
-    "speed": speed,
-    "workers": workers,
-    "waiters": waiters,
-    "start": start,
-    "sandbox": sandbox,
+# In this order, with the share of the time that is left which each may take.
+PARTS: dict[str, tuple[Part, float]] = {
+    "decision": (decisions, 1.0),
+    "calls": (calls, 0.65),
+    "waiters": (waiters, 0.4),
+    "start": (start, 1.0),
+    "memory": (memory, 1.0),
+    "sandbox": (sandbox, 1.0),
 }
 # Only when they are asked for: minutes and 3 GB of the server's disk, and another product to install.
-LONG: dict[str, Part] = {"history": old, "peer": beside}
+LONG: dict[str, tuple[Part, float]] = {"history": (old, 1.0), "peer": (peers, 1.0)}
 
 
 def main() -> int:
     given = arguments()
     figures: dict[str, Any] = {}
     faults: list[str] = []
+    budget = Budget(MINUTES * 60)
     with tempfile.TemporaryDirectory(prefix="toolhub-bench-") as folder:
-        for name, part in (LONG if given.only in LONG else PARTS).items():
+        for name, (part, share) in (LONG if given.only in LONG else PARTS).items():
             if given.only not in (None, name):
                 continue
             try:
-                figures[name], wrong = part(given, Path(folder))
+                mine = budget.part(1.0 if given.only else share)
+                figures[name], wrong = part(given, Path(folder), mine)
                 faults += wrong
             except BenchError as error:
                 faults.append(str(error))
@@ -139,6 +167,7 @@ def main() -> int:
         print(f"FAILED: {fault}")
     if not faults:
         print("Rows equal calls: one run, one attempt, two ledger events and one outcome for each answer.")
+    print(f"This took {budget.spent_s / 60:.1f} min.")
     return 1 if faults else 0
 
 

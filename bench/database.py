@@ -39,6 +39,15 @@ class Database:
         with psycopg.connect(_libpq(str(self.url)), autocommit=True) as connection:
             connection.execute(statement.encode())
 
+    def durability(self) -> dict[str, str]:
+        """The server's version, and the settings that say what a commit outlives."""
+        rows = self.words(
+            "SELECT name || ' ' || setting FROM pg_settings WHERE name IN ('server_version', 'fsync',"
+            " 'synchronous_commit', 'full_page_writes', 'wal_level', 'wal_sync_method', 'commit_delay')"
+            " ORDER BY name <> 'server_version', name"
+        )
+        return dict(row.split(" ", 1) for row in rows)
+
     def wal_bytes(self) -> int:
         """How much write-ahead log the server has written."""
         return self.number("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn")

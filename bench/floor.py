@@ -91,3 +91,5 @@ def _chain() -> Any:
 
 
 floor = csrf_exempt(_chain())
+# For a server that has no middleware either (bench/wsgi.py).
+bare = csrf_exempt(_rendered)

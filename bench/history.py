@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+from bench.arms import ARMS, BATCH
+from bench.checkout import HERE
 from bench.database import Database, kept
-from bench.queue import CALLS, OUTCOMES, WORKERS, queue_hub
+from bench.hub import OUTCOMES, WORKERS, hub_of
 
 OLD = 1_000_000
 # Each old run is a copy of one that the hub itself made, a second apart, with what belongs to it.
@@ -36,18 +38,18 @@ class History:
 
 def measure(new: Database, aged: Database, folder: Path, *, rounds: int) -> History:
     """Measures on two databases of its own; both must have an address."""
-    found = History()
-    with queue_hub(new, folder, "new") as young, queue_hub(aged, folder, "old") as old:
+    found, arm = History(), ARMS["queued"]
+    with hub_of(HERE, new, folder / "new") as young, hub_of(HERE, aged, folder / "old") as old:
         before = new.number(OUTCOMES)
         for hub in (young, old):
-            hub.runs(2 * WORKERS)
+            hub.batch(arm, 2 * WORKERS)
         begun = time.perf_counter()
         history_write(aged)
         found.seeded_s = time.perf_counter() - begun
         for number in range(rounds):
             for hub in (young, old) if number % 2 == 0 else (old, young):
-                (found.new if hub is young else found.old).append(hub.runs(CALLS))
-        found.faults = kept(new.number).faults(before + 2 * WORKERS + rounds * CALLS)
+                (found.new if hub is young else found.old).append(hub.batch(arm))
+        found.faults = kept(new.number).faults(before + 2 * WORKERS + rounds * BATCH)
     return found
 
 

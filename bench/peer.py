@@ -19,10 +19,10 @@ from typing import Any
 
 from bench.calls import BODY, PREPARED, WEB_CALL
 from bench.database import Database, kept
+from bench.hub import THREADS, WEB_PROCESSES, prepared
 from bench.load import BenchError, Load, load, post
 from bench.process_tree import cpu_s
 from bench.server import Server, clean_environment, free_port, serving
-from bench.throughput import THREADS, WORKERS, prepared
 from toolhub.processes.programs import web
 
 PEER = ("mcp-contextforge-gateway==1.0.7.post20260921", "gunicorn", "uvicorn", "psycopg[binary]")
@@ -77,7 +77,7 @@ def peer_lines(found: Compared) -> list[str]:
     """The figures for people."""
     ratios = found.ratios()
     return [
-        f"A tool that posts to a server here, {CLIENTS} clients, {WORKERS} web processes on PostgreSQL;",
+        f"A tool that posts to a server here: {CLIENTS} clients, {WEB_PROCESSES} web processes, PostgreSQL;",
         f"medians of {len(ratios)} runs in turns",
         f"  hub {median(found.hub):.0f} req/s, {median(found.hub_cpu_ms):.1f} ms of processor time a call",
         f"  {PEER[0]} {median(found.peer):.0f} req/s, {median(found.peer_cpu_ms):.1f} ms",
@@ -108,10 +108,10 @@ def _hub(database: Database, folder: Path, upstream: int) -> Iterator[tuple[Serv
         "TOOLHUB_HTTP_ALLOW": f"127.0.0.1:{upstream}",
     }
     environment = clean_environment(data, **settings)
-    token = prepared(environment, upstream=upstream)["token"]
+    token = prepared(environment, upstream=upstream)["tokens"]["bench"]
     environment["PROMETHEUS_MULTIPROC_DIR"] = str(data / "metrics")
     port = free_port()
-    program = web("127.0.0.1", port, workers=WORKERS, threads=THREADS)
+    program = web("127.0.0.1", port, workers=WEB_PROCESSES, threads=THREADS)
     with serving(program.command, port, {**environment, **program.env}, folder / "peer-hub.log") as server:
         yield server, post(port, WEB_CALL, BODY, token)
 
@@ -150,7 +150,7 @@ def _peer(python: Path, database: Database, folder: Path, upstream: int) -> Iter
         "LOG_LEVEL": "WARNING",
         "CACHE_TYPE": "database",
     }
-    command = [str(python), "-m", "gunicorn", "-k", "uvicorn.workers.UvicornWorker", "-w", str(WORKERS)]
+    command = [str(python), "-m", "gunicorn", "-k", "uvicorn.workers.UvicornWorker", "-w", str(WEB_PROCESSES)]
     command += ["-b", f"127.0.0.1:{port}", "mcpgateway.main:app"]
     log = folder / "peer.log"
     with serving(command, port, environment, log, ready="/health", folder=folder) as server:

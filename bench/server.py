@@ -110,11 +110,19 @@ def is_ready(port: int, path: str = "/readyz") -> bool:
 
 
 @contextlib.contextmanager
-def ended(process: subprocess.Popen[Any]) -> Iterator[None]:
-    """Ends the process and its group afterwards: politely, then without."""
+def ended(process: subprocess.Popen[Any], *, patience_s: float = STOP_S) -> Iterator[None]:
+    """Ends the process and its group afterwards: politely, then without.
+
+    A process that reads from here gets `patience_s` to end by itself, once there is nothing more to read.
+    """
     try:
         yield
     finally:
+        if process.stdin:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(patience_s)
         _end(process)
 
 

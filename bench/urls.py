@@ -1,11 +1,12 @@
-"""The hub's API and health, and the floor among the API's addresses so that nothing favours either."""
+"""The hub's addresses, and the floors among the API's so that nothing favours either."""
 
 from django.urls import include, path
 
-from bench.floor import floor
+from bench.calls import BARE, FLOOR
+from bench.floor import bare, floor
 
 urlpatterns = [
-    path("api/v1/floor", floor, name="floor"),
-    path("api/v1/", include("toolhub.api_urls")),
-    path("", include("monitoring.urls")),
+    path(FLOOR.removeprefix("/"), floor, name="floor"),
+    path(BARE.removeprefix("/"), bare, name="bare"),
+    path("", include("toolhub.urls")),
 ]

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+from bench.budget import Budget
 from bench.calls import BODY, ECHO
 from bench.database import Database
+from bench.hub import prepared
 from bench.load import BenchError, load, post
 from bench.server import ROOT, clean_environment, ended, files_allow, free_port, serving
-from bench.throughput import prepared
 from toolhub.processes.programs import web
 
 CROWD, CLIENTS, WORKERS, THREADS = 2000, 8, 2, 64
@@ -36,14 +37,14 @@ class Waiting:
         return [crowded / alone for crowded, alone in zip(self.crowded, self.alone, strict=True)]
 
 
-def measure(database: Database, folder: Path, *, rounds: int, seconds: float) -> Waiting:
+def measure(database: Database, folder: Path, budget: Budget, *, rounds: int, seconds: float) -> Waiting:
     """Measures on a database of its own, without a worker; `database` must have an address."""
     data = folder / "waiting"
     (data / "metrics").mkdir(parents=True)
     environment = clean_environment(
         data, DJANGO_SETTINGS_MODULE="bench.settings", TOOLHUB_DATABASE_URL=str(database.url)
     )
-    token = prepared(environment)["token"]
+    token = prepared(environment)["tokens"]["bench"]
     environment["PROMETHEUS_MULTIPROC_DIR"] = str(data / "metrics")
     found, port = Waiting(), free_port()
     files_allow()
@@ -52,7 +53,7 @@ def measure(database: Database, folder: Path, *, rounds: int, seconds: float) ->
         run = _accepted(port, token)
         request = post(port, ECHO, BODY, token)
         load(port, request, clients=CLIENTS, seconds=1.0)
-        for _ in range(rounds):
+        for _ in budget.rounds(rounds):
             alone = load(port, request, clients=CLIENTS, seconds=seconds)
             with _crowd(port, token, run) as later:
                 found.later = later

@@ -1,12 +1,13 @@
 """The load generator counts every call, and says when a server does not play along."""
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from bench.load import BenchError, load, post
+from bench.load import BenchError, Stream, load, loads, post
 
 Start = Callable[[list[int]], tuple[int, list[bytes]]]
 
@@ -77,3 +78,26 @@ def test_a_server_that_hangs_up_stops_the_bench(start: Start) -> None:
     port, _ = start([200, 0])
     with pytest.raises(BenchError, match="closed a connection"):
         load(port, post(port, "/x", {}, "token"), clients=1, calls=10)
+
+
+def test_streams_are_sent_at_the_same_time_and_counted_apart(start: Start) -> None:
+    port, bodies = start([200])
+    requests = [post(port, "/x", {"stream": number}, "token") for number in range(2)]
+    first, second = loads(
+        port,
+        [
+            Stream(itertools.repeat(requests[0]), 3, calls=10),
+            Stream(itertools.repeat(requests[1]), 1, calls=4),
+        ],
+    )
+    assert (first.statuses, second.statuses) == ({200: 10}, {200: 4})
+    assert (bodies.count(b'{"stream": 0}'), bodies.count(b'{"stream": 1}')) == (10, 4)
+    assert (len(first.latencies), len(second.latencies)) == (10, 4)
+
+
+def test_a_stream_sends_its_requests_in_turn_and_pauses_after_each(start: Start) -> None:
+    port, bodies = start([200])
+    requests = (post(port, "/x", number, "token") for number in itertools.count())
+    (run,) = loads(port, [Stream(requests, 1, pause_s=0.05, calls=4)])
+    assert bodies == [b"0", b"1", b"2", b"3"]
+    assert run.seconds >= 3 * 0.05

@@ -1,6 +1,7 @@
 """`manage.py bench_prepare`: fills the bench's database by the hub's own services, and counts statements."""
 
 import contextlib
+import itertools
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,13 +16,20 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from psycopg import pq
 
-from bench.calls import BODY, ECHO, FLOOR, IMPURE_ECHO, PREPARED, WEB_CALL
-from bench.tools import impure_publish, web_publish
+from bench.arms import ARMS, PERSONAS, TOOLS, Request, World
+from bench.calls import BODY, PREPARED, WEB_CALL
+from bench.tools import impure_publish, isolated_publish, many_publish, web_publish
 from registry.catalogue import catalogue_sync
 from registry.models import Package
 from registry.services import assignment_create
-from security.models import User
+from security.models import Persona, User
+from security.policy.limits import limit_create
+from security.sandbox.levels import Level
+from security.sandbox.probes import probe
 from security.services import persona_create, token_create
+
+# Whose rights change.
+ELSEWHERE = "elsewhere"
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,7 @@ class Asked:
 
 
 class Command(BaseCommand):
-    help = "Makes tables, tools, a persona and its token, and prints them with counts as JSON."
+    help = "Makes tables, tools, personas and tokens, and prints them with counts as JSON."
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -44,28 +52,66 @@ class Command(BaseCommand):
         # The floor's table comes by run_syncdb, which goes before migrations but needs their tables.
         call_command("migrate", interactive=False, verbosity=0, run_syncdb=True)
         catalogue_sync(settings.CATALOGUE)
-        impure_publish()
-        if upstream:
-            web_publish(upstream)
-        admin = User.objects.create_superuser("admin")
-        persona = persona_create(by=admin, name="bench")
-        for package in Package.objects.all():
-            assignment_create(by=admin, persona=persona, package=package)
-        _, token = token_create(by=admin, persona=persona, name="bench")
-        paths = {"echo": ECHO, "impure": IMPURE_ECHO, "floor": FLOOR}
-        if upstream:
-            paths = {"web": WEB_CALL}
-        asked = {arm: asdict(_asked(path, token)) for arm, path in paths.items()}
-        self.stdout.write(json.dumps({"token": token, "asked": asked}))
+        world = world_make(User.objects.create_superuser("admin"), upstream)
+        web = itertools.repeat(Request(WEB_CALL, world["tokens"]["bench"], json.dumps(BODY).encode()))
+        requests = {"web": web} if upstream else _counted_arms(world)
+        world["asked"] = {arm: asdict(_asked(of)) for arm, of in requests.items()}
+        self.stdout.write(json.dumps(world))
 
 
-def _asked(path: str, token: str) -> Asked:
+def world_make(admin: User, upstream: int | None = None) -> dict[str, Any]:
+    """Publishes the bench's tools and makes its personas, as the arms need them (bench/arms.py).
+
+    `upstream` is the port of a server for the tool that asks one. The catalogue is published already.
+    """
+    if upstream:
+        web_publish(upstream)
+    impure_publish()
+    isolated_publish()
+    tools = many_publish(TOOLS)
+    every, (many,) = list(Package.objects.all()), Package.objects.filter(name="bench-many")
+    tokens = {name: _caller(admin, name, every) for name in ("bench", "limited")}
+    _limit(admin, Persona.objects.get(name="limited"))
+    persona_create(by=admin, name=ELSEWHERE)
+    callers = [_caller(admin, f"many-{number}", [many]) for number in range(PERSONAS)]
+    return {
+        "tokens": tokens,
+        "many": {"tokens": callers, "tools": tools},
+        "sandbox": probe(Level.ISOLATED).holds,
+    }
+
+
+def _counted_arms(world: World) -> dict[str, Iterator[Request]]:
+    """The requests of the arms that this process answers by itself, each alike."""
+    found = {}
+    for name, arm in ARMS.items():
+        if arm.requests and not (arm.is_batch or arm.needs_sandbox or arm.company or arm.warm_up):
+            found[name] = arm.requests(world)
+    return found
+
+
+def _caller(admin: User, name: str, packages: list[Package]) -> str:
+    """A persona that may call the packages' tools; gives its token."""
+    persona = persona_create(by=admin, name=name)
+    for package in packages:
+        assignment_create(by=admin, persona=persona, package=package)
+    return token_create(by=admin, persona=persona, name="bench")[1]
+
+
+def _limit(admin: User, persona: Persona) -> None:
+    """A rate limit and quotas of each measure, which the bench does not use up."""
+    kinds = (("rate", "calls"), ("quota", "calls"), ("quota", "seconds"), ("quota", "bytes"))
+    for kind, measure in kinds:
+        limit_create(by=admin, kind=kind, measure=measure, amount=10**12, window_s=86_400, persona=persona)
+
+
+def _asked(requests: Iterator[Request]) -> Asked:
     """Counts one call after others, which note that the token was used and fill caches."""
-    client = Client(SERVER_NAME="127.0.0.1", HTTP_AUTHORIZATION=f"Bearer {token}")
+    client = Client(SERVER_NAME="127.0.0.1")
     for _ in range(PREPARED - 1):
-        _call(client, path)
+        _call(client, next(requests))
     with _counted() as found:
-        _call(client, path)
+        _call(client, next(requests))
     return found()
 
 
@@ -106,7 +152,8 @@ def _split(statements: list[str]) -> Asked:
     return Asked(len(statements) - len(bounds), sum(sql.startswith("COMMIT") for sql in bounds))
 
 
-def _call(client: Client, path: str) -> None:
-    answer = client.post(path, BODY, content_type="application/json")
+def _call(client: Client, request: Request) -> None:
+    headers = {"Authorization": f"Bearer {request.token}", **request.headers}
+    answer = client.post(request.path, request.body, content_type="application/json", headers=headers)
     if answer.status_code != 200:
-        raise RuntimeError(f"{path} answered {answer.status_code}: {answer.content[:300]!r}")
+        raise RuntimeError(f"{request.path} answered {answer.status_code}: {answer.content[:300]!r}")
