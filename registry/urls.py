@@ -14,6 +14,7 @@ from registry.collections.views import (
 )
 from registry.config.views import PackageConfig
 from registry.config.views_secrets import CredentialRemove, Secrets
+from registry.config.views_tests import CredentialTest, PackageConfigTest
 from registry.installations.views import (
     InstallationCancel,
     InstallationPage,
@@ -74,6 +75,7 @@ urlpatterns = [
     path("packages/", PackagesList.as_view(), name="packages"),
     path("packages/<slug:name>/", PackagePage.as_view(), name="package"),
     path("packages/<slug:name>/config/", PackageConfig.as_view(), name="package_config"),
+    path("packages/<slug:name>/config/test/", PackageConfigTest.as_view(), name="package_config_test"),
     path("packages/<slug:name>/compare/", ReleaseCompare.as_view(), name="release_compare"),
     path("packages/<slug:name>/uninstall/", PackageUninstall.as_view(), name="package_uninstall"),
     path("packages/<slug:name>/<str:version>/zip/", ReleaseZip.as_view(), name="release_zip"),
@@ -89,6 +91,7 @@ urlpatterns = [
     ),
     path("packages/<slug:name>/<str:version>/restore/", ReleaseRestore.as_view(), name="release_restore"),
     path("settings/secrets/", Secrets.as_view(), name="secrets"),
+    path("settings/secrets/<int:row>/test/", CredentialTest.as_view(), name="credential_test"),
     path("settings/secrets/<int:row>/remove/", CredentialRemove.as_view(), name="credential_remove"),
     path("personas/", PersonasList.as_view(), name="personas"),
     path("personas/new/", PersonaNew.as_view(), name="persona_new"),

@@ -235,6 +235,7 @@ SECRET_SET = event_kind(
     SECRETS, "secret.set", SECRET, "Set the secret {name} of {about}{replaced?, in place of the one before:}"
 )
 SECRET_REMOVED = event_kind(SECRETS, "secret.removed", SECRET, "Removed the secret {name} of {about}")
+SECRET_TESTED = event_kind(SECRETS, "secret.tested", SECRET, "Tested secrets of {about}: {result}")
 VAULT_ROTATED = event_kind(
     SECRETS,
     "vault.rotated",

@@ -26,7 +26,7 @@ from execution.runs.api_resolve import RunResolve, RunsUnresolved
 from registry.api import ToolDetail, ToolList
 from registry.api_versions import ToolVersions
 from registry.collections.api import CollectionDetail, Collections, CollectionTool
-from registry.config.api import PackageConfig
+from registry.config.api import PackageConfig, PackageConfigTest
 from registry.installations.api import (
     InstallationApprove,
     InstallationCancel,
@@ -90,6 +90,7 @@ urlpatterns = [
     path("packages", Packages.as_view(), name="api_packages"),
     path("packages/<str:name>", PackageDetail.as_view(), name="api_package"),
     path("packages/<str:name>/config", PackageConfig.as_view(), name="api_package_config"),
+    path("packages/<str:name>/config/test", PackageConfigTest.as_view(), name="api_package_config_test"),
     path("packages/<str:name>/compare", PackageCompare.as_view(), name="api_package_compare"),
     path("packages/<str:name>/dependencies", PackageDependencies.as_view(), name="api_package_dependencies"),
     path("restrictions", Restrictions.as_view(), name="api_restrictions"),

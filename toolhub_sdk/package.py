@@ -29,8 +29,9 @@ class Package:
 
     `requires` is the requirements file of the package, for a module that needs others; `tools` are the other
     tools that it needs, each with a range of versions such as ^1.2. `config` is the JSON Schema of its
-    settings; a property with `"secret": True` is kept in the vault. `icon` is a file of the package. Raises
-    ValueError for a malformed name or version.
+    settings; a property with `"secret": True` is kept in the vault. `config_check` is the request with which
+    the hub tests secrets, `{url, method, query, headers}`. `icon` is a file of the package. Raises ValueError
+    for a malformed name or version.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Package:
     keywords: Sequence[str] = ()
     requires: str | None = None
     config: Mapping[str, Any] | None = None
+    config_check: Mapping[str, Any] | None = None
     tools: Mapping[str, str] = field(default_factory=dict)
     homepage: str | None = None
     icon: str | None = None
@@ -63,6 +65,7 @@ def manifest_of(module: ModuleType, package: Package, *, runtime: str) -> dict[s
     """
     requires = {"requires": package.requires} if package.requires else {}
     more: dict[str, Any] = {name: getattr(package, name) for name in ("homepage", "icon", "config")}
+    more["configCheck"] = package.config_check
     more["dependencies"] = {"tools": package.tools} if package.tools else None
     return {
         "manifestVersion": MANIFEST_VERSION,

@@ -1,5 +1,6 @@
 """REST for the settings of packages."""
 
+from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -11,8 +12,10 @@ from core.edits import editing
 from core.errors import InvalidRequest
 from core.etags import if_match, tagged
 from core.openapi import tagged_read, versioned
+from core.parsers import empty_check
 from registry.config import openapi
 from registry.config.schema import schema_of
+from registry.config.secret_test import config_test
 from registry.config.selectors import settings_shown
 from registry.config.services import config_change
 from registry.edits import PACKAGE_CONFIG
@@ -56,6 +59,17 @@ class PackageConfig(APIView):
         with editing(PACKAGE_CONFIG.of(package), if_match(request), request.data):
             package = config_change(by=caller(request), package=package, changes=request.data)
         return _config(package)
+
+
+class PackageConfigTest(APIView):
+    """POST packages/{name}/config/test."""
+
+    @extend_schema(**openapi.TEST)
+    def post(self, request: Request, name: str) -> Response:
+        empty_check(request.stream)
+        package = package_get(name, reading(caller(request), VIEW))
+        report = config_test(by=caller(request), package=package).carry_out()
+        return Response({"package": package.name, **asdict(report)})
 
 
 def _config(package: Package) -> Response:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from registry.installations.openapi import answers
+from security.secret_tests import RESULTS
 
 _SECRET: dict[str, Any] = {
     "type": "object",
@@ -28,6 +29,40 @@ CONFIG: dict[str, Any] = {
             "description": "Calls are refused with NOT_CONFIGURED until these are set.",
         },
     },
+}
+_SECRET_REPORT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "state": {"type": "string", "enum": ["ok", "suspect", "invalid", "missing"]},
+        "notes": {"type": "array", "items": {"type": "string"}, "description": "What its form says."},
+    },
+    "required": ["name", "state", "notes"],
+}
+REPORT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "package": {"type": "string"},
+        "result": {
+            "type": "string",
+            "enum": list(RESULTS),
+            "description": " ".join(f"{name}: {meaning}" for name, meaning in RESULTS.items()),
+        },
+        "message": {"type": "string", "description": "The result and its reason in sentences."},
+        "secrets": {"type": "array", "items": _SECRET_REPORT},
+        "host": {"type": ["string", "null"], "description": "The server that was asked, as host:port."},
+        "status": {"type": ["integer", "null"], "description": "The HTTP status of its answer."},
+    },
+    "required": ["package", "result", "message", "secrets", "host", "status"],
+}
+TEST: dict[str, Any] = {
+    "operation_id": "package_config_test",
+    "summary": "Test a package's secrets",
+    "description": "Judges the form of each secret. If the manifest has `configCheck`, the hub sends that "
+    "request, and once more without the secrets if the server accepts them; it waits at most 10 s. No value "
+    "is ever shown.",
+    "request": None,
+    "responses": answers(200, REPORT, "What the test found.", 404, 409, 422, 429),
 }
 READ: dict[str, Any] = {
     "operation_id": "package_config",

@@ -17,11 +17,12 @@ from registry.schemas import problems_of_part
 from security.acting import By, acting
 from security.vault import secret_remove, secret_set
 from toolhub_sdk.runtimes.registry import runtime_find
+from toolhub_sdk.setting_templates import IN_TEMPLATE
 
 CHANGE = "registry.change_package"
 BYTES_MAX = 65_536
-# What a header can hold: one line of printable ASCII.
-_HEADER = re.compile(r"[ -~]*")
+HEADER = re.compile(r"[ -~]*")
+"""What a header can hold: one line of printable ASCII."""
 
 
 def config_change(*, by: By, package: Package, changes: Mapping[str, Any]) -> Package:
@@ -88,21 +89,23 @@ def _pasted(package: Package, schema: ConfigSchema, changes: Mapping[str, Any]) 
     errors = [
         {"pointer": f"/{name}", "message": f"{name} is sent in a header: it must be one line of ASCII."}
         for name, value in found.items()
-        if name in in_headers and isinstance(value, str) and not _HEADER.fullmatch(value)
+        if name in in_headers and isinstance(value, str) and not HEADER.fullmatch(value)
     ]
     if errors:
         raise InvalidRequest("A setting that is sent in a header is not one line of ASCII.", errors=errors)
     return found
 
 
-def header_settings(package: Package) -> dict[str, list[str]]:
-    """The settings that tools of the release in use send in headers, each with `TOOL: HEADER`."""
-    found: dict[str, list[str]] = {}
+def header_settings(package: Package) -> frozenset[str]:
+    """The names of the settings that tools of the release in use send in headers."""
+    return frozenset(name for text in header_templates(package) for name in IN_TEMPLATE.findall(text))
+
+
+def header_templates(package: Package) -> list[str]:
+    """The texts with `{name}` for settings that tools of the release in use send in headers."""
     runtime = runtime_find(package.active.runner) if package.active else None
-    for tool in package.active.manifest.get("tools", ()) if package.active else ():
-        for name, header in runtime.header_settings(tool) if runtime else ():
-            found.setdefault(name, []).append(f"{tool['name']}: {header}")
-    return found
+    tools = package.active.manifest.get("tools", ()) if package.active and runtime else ()
+    return [text for tool in tools for text in runtime.header_templates(tool).values()] if runtime else []
 
 
 def _changed(schema: ConfigSchema, config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

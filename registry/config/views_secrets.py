@@ -9,7 +9,6 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from core.edits import Edited
-from core.errors import NotFound
 from core.forms import ConsoleForm
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
@@ -18,6 +17,7 @@ from registry.installations.sources.git_credentials import (
     CHANGE,
     SCOPE,
     credential_remove,
+    credential_row,
     credential_set,
 )
 from registry.installations.sources.git_keys import key_set
@@ -126,11 +126,11 @@ class CredentialRemove(QuestionView):
 
     def about(self, row: int) -> Edited[Any] | None:
         """The credentials."""
-        return SECRET.of(_credential(row))
+        return SECRET.of(credential_row(row))
 
     def get(self, request: HttpRequest, row: int) -> HttpResponse:
         """The question."""
-        secret = _credential(row)
+        secret = credential_row(row)
         touched = ["Packages of its private repositories cannot be fetched any more.", "Releases stay."]
         return self.ask(
             Question(f"Forget the credentials for {secret.name}?", touched, "Forget them", reverse("secrets"))
@@ -138,14 +138,7 @@ class CredentialRemove(QuestionView):
 
     def post(self, request: HttpRequest, row: int) -> HttpResponse:
         """The act."""
-        secret = _credential(row)
+        secret = credential_row(row)
         credential_remove(by=person_of(request), server=secret.name)
         messages.success(request, f"The credentials for {secret.name} are forgotten.")
         return redirect("secrets")
-
-
-def _credential(row: int) -> Secret:
-    found = Secret.objects.filter(pk=row, scope=SCOPE).first()
-    if found is None:
-        raise NotFound("There are no such credentials.")
-    return found

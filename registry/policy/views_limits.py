@@ -90,7 +90,7 @@ class LimitEdit(ConsoleView):
 
     def _show(self, limit: Limit, form: LimitEditForm, *, status: int = 200) -> HttpResponse:
         words = {
-            "title": f"Limit {limit_fact(limit).of}",
+            "title": f"Limit of {_counted(limit)}",
             "hint": f"It counts {limit.measure}. To count something else, make another limit. "
             "A window that is open keeps its start and its count.",
             "action": "Save limit",
@@ -98,6 +98,14 @@ class LimitEdit(ConsoleView):
             "place": "Limits",
         }
         return self.show({"form": form, **words}, status=status)
+
+
+def _counted(limit: Limit) -> str:
+    """What a limit counts, by names."""
+    whose = (
+        limit.persona.name if limit.persona else f"the tier {limit.tier}" if limit.tier else "all personas"
+    )
+    return f"{whose} with {limit.tool}" if limit.tool else whose
 
 
 class LimitDelete(QuestionView):

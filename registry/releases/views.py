@@ -88,6 +88,7 @@ class PackagePage(ConsoleView):
                 "active": active,
                 "is_own": is_own,
                 "settings": settings,
+                "has_secrets": any(one.secret for one in settings),
                 "unset": [one.name for one in settings if one.missing],
                 "releases": releases_of(package),
                 "tools": package_tools(package, person_of(request)),

@@ -59,6 +59,7 @@ INVITATION = Limit(
 )
 PROVIDER = Limit("provider", "Requests to /sign-in/provider/ and below", "address", 60, 1, 60, 1)
 METRICS = Limit("metrics", "Wrong tokens for /metrics", "address", 10, 2, 5 * _MINUTE, 60)
+SECRET_TEST = Limit("secret_test", "Tests of secrets", "person or persona", 20, 5, 5 * _MINUTE, 30)
 
 LIMITS = (
     SIGN_IN,
@@ -73,4 +74,5 @@ LIMITS = (
     INVITATION,
     PROVIDER,
     METRICS,
+    SECRET_TEST,
 )

@@ -24,6 +24,7 @@ from execution.engine.states import transition
 from execution.entry.schedules.services import schedule_create
 from execution.runs.again import submit_on_record
 from execution.engine.calls.requests import CallRequest
+from registry.config.secret_test import config_test
 from registry.config.services import config_change
 from registry.installations.sources.git_credentials import credential_set
 from registry.models import Package
@@ -121,7 +122,11 @@ config = {
     },
     "required": ["api_key"],
 }
-careful = packages.zipped("1.0.0", name="careful", config=config, tools=[packages.tool("careful", requiresApproval=True)])
+check = {"url": "https://192.0.2.1/v1/me", "headers": {"Authorization": "Bearer {api_key}"}}
+careful = packages.zipped(
+    "1.0.0", name="careful", config=config, configCheck=check,
+    tools=[packages.tool("careful", requiresApproval=True, network={"allow": ["192.0.2.1:443"]})],
+)
 one = installation_start(by=admin, source=Source("upload", "careful.zip"), content=careful)
 until(one, "awaiting_review")
 one.refresh_from_db()
@@ -129,6 +134,7 @@ installation_approve(by=admin, installation=one, digest=one.digest)
 until(one, "published")
 package = Package.objects.get(name="careful")
 config_change(by=admin, package=package, changes={"api_key": "hunter2-hunter2"})
+config_test(by=admin, package=package).carry_out()
 assignment_create(by=admin, persona=demo, package=package)
 asking = CallRequest(arguments={"name": "Ada"}, context={"session_id": "night shift"})
 from django.contrib.auth.models import Group
@@ -262,6 +268,7 @@ FIXED = (
     "/approvals/four-eyes/",
     "/packages/careful/",
     "/packages/careful/config/",
+    "/packages/careful/config/test/",
     "/settings/filters/",
     "/settings/secrets/",
     "/settings/",
@@ -335,6 +342,7 @@ def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: Browse
         f"/approvals/{rare['approval']}/",
         f"/runs/{rare['asked']}/",
         f"/settings/filters/{rare['pattern']}/remove/",
+        f"/settings/secrets/{rare['credential']}/test/",
         f"/settings/secrets/{rare['credential']}/remove/",
     ]
     mine += [f"/tools/echo/rules/{rare['rule']}/remove/"]
@@ -351,6 +359,7 @@ def every_page(hub: Hub, execute: Callable[..., httpx.Response], context: Browse
         *mine,
         *package_pages(rare),
         f"/policy/{rare['paused']}/lift/",
+        f"/policy/limits/{rare['limit']}/edit/",
         f"/policy/limits/{rare['limit']}/delete/",
         f"/policy/capabilities/{rare['capability']}/",
     ]

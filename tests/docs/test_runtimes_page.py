@@ -94,7 +94,7 @@ def test_the_page_leads_to_a_call_of_a_new_runtime(
 def test_the_page_has_every_trait() -> None:
     base = {name for name in vars(Runtime) if not name.startswith("_")} | {"name"}
     told = set(re.findall(r"`(\w+)[`(]", PAGE))
-    assert base - told <= {"is_own", "entry_of", "missing_remedy", "header_settings"} | {
+    assert base - told <= {"is_own", "entry_of", "missing_remedy", "header_templates"} | {
         "entry_find",
         "describe",
         "extras",

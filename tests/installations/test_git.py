@@ -6,17 +6,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 
+from audit.models import Event
 from core.actors import SYSTEM
-from core.errors import ToolHubError
+from core.errors import InvalidRequest, ToolHubError
 from core.http import names
+from core.http.client import tls_context
 from registry.installations.models import Installation
 from registry.installations.services import installation_get, installation_start
 from registry.installations.source_form import Source
 from registry.installations.sources.git_address import address_check
 from registry.installations.sources.git_credentials import credential_set
+from registry.installations.sources.git_test import credential_test, server_of
 from registry.installations.worker import installations_work
-from security.models import User
+from security.models import Secret, User
+from security.secret_tests import Report
+from tests.forms import form_on
 from tests.installations import packages
 from tests.installations.git_bomb import bomb
 from tests.installations.git_server import certificate, git, repository, serving
@@ -123,6 +129,75 @@ def test_credentials_go_to_their_own_host_and_stand_nowhere(
     for done in (one, kept):
         assert done.status == "awaiting_review", said(done)
         assert "swordfish" not in said(done) + str(done.report)
+
+
+def test_credentials_are_tested_at_a_repository(
+    tls: tuple[Path, Path], settings: Any, admin: User, client: Client, tmp_path: Path
+) -> None:
+    """At one that the server hides; where everybody may read, the answer says nothing of them."""
+    tls_context.cache_clear()
+    repository(tmp_path / "root" / "r.git", packages.files())
+    settings.HTTP_ALLOW = ["127.0.0.1"]
+
+    def report(address: str, password: str, path: str = "/r.git/.git") -> Report:
+        credential_set(by=SYSTEM, server=address, user="hub", password=password)
+        secret = Secret.objects.get(name=address)
+        return credential_test(by=admin, secret=secret, repository=path and address + path).carry_out()
+
+    with (
+        serving(tmp_path / "root", tls, login="hub:swordfish-7") as address,
+        serving(tmp_path / "root", tls) as everybody,
+    ):
+        right = report(address, "swordfish-7")
+        assert (right.result, right.status) == ("accepted", 200), right.message
+        wrong = report(address, "swordfish-8")
+        assert (wrong.result, wrong.status) == ("refused", 401), wrong.message
+        assert "let this user" not in right.message
+        gone = report(address, "swordfish-7", "/none.git")
+        assert (gone.result, gone.status) == ("unclear", 404)
+        assert "no such repository" in gone.message
+        assert report(everybody, "swordfish-7").result == "unclear"
+        assert report(address, "swordfish-7", "").result == "untested"
+        with pytest.raises(InvalidRequest, match="no other server gets these credentials"):
+            credential_test(by=admin, secret=Secret.objects.first(), repository="https://example.org/r")
+        secret = Secret.objects.get(name=address)
+        page, eyes = f"/settings/secrets/{secret.pk}/test/", client
+        eyes.force_login(admin)
+        assert page in eyes.get("/settings/secrets/").content.decode()
+        form = form_on(eyes, page)
+        assert form.fields["repository"] == [""]
+        answer = form.send(eyes, repository="https://example.org/r")
+        assert (answer.status_code, list(answer.context["form"].errors)) == (422, ["repository"])
+        assert form.send(eyes, repository=f"{address}/r.git/.git")["Location"] == page
+        body = eyes.get(page).content.decode()
+        assert "refuses it without credentials (401)" in body
+        assert "by admin" in body
+    settings.HTTP_ALLOW = []
+    refused = report(address, "swordfish-7")
+    assert refused.result == "unreachable"
+    assert "TOOLHUB_HTTP_ALLOW" in refused.message
+    told = "".join(Event.objects.filter(kind="secret.tested").values_list("canonical", flat=True))
+    assert "swordfish" not in told + body
+
+
+@pytest.mark.parametrize(
+    ("location", "server"),
+    [
+        ("https://code.example.org/a/b.git", "https://code.example.org"),
+        ("https://Code.Example.org:443/a", "https://code.example.org"),
+        ("https://code.example.org:8443/a", "https://code.example.org:8443"),
+        ("http://127.0.0.1/a", "http://127.0.0.1"),
+        ("ssh://git@code.example.org/a/b.git", "ssh://code.example.org"),
+        ("ssh://git@code.example.org:22/a", "ssh://code.example.org"),
+        ("ssh://git@code.example.org:2222/a", "ssh://code.example.org:2222"),
+        ("git@code.example.org:a/b.git", "ssh://code.example.org"),
+        ("file:///tmp/r", ""),
+        ("nothing", ""),
+        ("https://", ""),
+    ],
+)
+def test_a_repository_names_its_server(location: str, server: str) -> None:
+    assert server_of(location) == server
 
 
 def test_a_redirect_is_not_followed(

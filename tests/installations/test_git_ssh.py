@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from audit.models import Event
 from core.actors import SYSTEM
 from core.errors import Denied, InvalidRequest
 from registry.installations.models import Installation
@@ -13,8 +14,10 @@ from registry.installations.services import installation_get, installation_start
 from registry.installations.source_form import Source
 from registry.installations.sources.git_credentials import credential_remove
 from registry.installations.sources.git_keys import key_set
+from registry.installations.sources.git_test import credential_test
 from registry.installations.worker import installations_work
 from security.models import Secret, User
+from security.secret_tests import Report
 from tests.installations import packages
 from tests.installations.git_server import repository
 from tests.installations.ssh_server import USER, SshServer, ssh_serving
@@ -117,3 +120,46 @@ def test_what_is_no_key_is_refused_at_its_field_and_not_repeated(field: str, val
 def test_keys_are_set_by_whom_may(viewer: User) -> None:
     with pytest.raises(Denied):
         key_set(by=viewer, server="ssh://example.org", key=KEY, host_keys=HOST_KEY)
+
+
+def test_a_key_is_tested_at_a_repository(
+    server: SshServer, commit: str, settings: Any, admin: User, tmp_path: Path
+) -> None:
+    settings.HTTP_ALLOW = [f"127.0.0.1:{server.port}"]
+    address = f"ssh://127.0.0.1:{server.port}"
+    with ssh_serving() as other:
+        pass
+
+    def report(path: str, key: str = server.key, host_keys: str = server.host_key) -> Report:
+        key_set(by=SYSTEM, server=address, key=key, host_keys=host_keys)
+        location = f"ssh://{USER}@127.0.0.1:{server.port}{path}" if path else ""
+        return credential_test(by=admin, secret=Secret.objects.get(), repository=location).carry_out()
+
+    right = report(f"{tmp_path / 'r'}")
+    assert (right.result, right.secrets[0].state) == ("accepted", "ok"), right.message
+    assert "Ed25519; its public key is SHA256:" in str(right.secrets)
+    gone = report(f"{tmp_path / 'none'}")
+    assert gone.result == "unclear", gone.message
+    assert "accepted the key and gave no repository" in gone.message
+    assert report(f"{tmp_path / 'r'}", key=other.key).result == "refused"
+    stranger = report(f"{tmp_path / 'r'}", host_keys=other.host_key)
+    assert stranger.result == "unreachable"
+    assert "another public key than those that were set" in stranger.message
+    broken = report("", key=KEY)
+    assert (broken.result, broken.secrets[0].state) == ("invalid", "invalid")
+    settings.HTTP_ALLOW = []
+    assert report(f"{tmp_path / 'r'}").result == "unreachable"
+    everything = "".join(Event.objects.filter(kind="secret.tested").values_list("canonical", flat=True))
+    assert not [line for line in server.key.splitlines()[1:-1] if line in everything]
+
+
+def test_a_server_that_is_not_there_is_told(settings: Any, admin: User, server: SshServer) -> None:
+    with ssh_serving() as gone:
+        pass
+    settings.HTTP_ALLOW = [f"127.0.0.1:{gone.port}"]
+    address = f"ssh://127.0.0.1:{gone.port}"
+    key_set(by=SYSTEM, server=address, key=gone.key, host_keys=gone.host_key)
+    location = f"ssh://{USER}@127.0.0.1:{gone.port}/r"
+    report = credential_test(by=admin, secret=Secret.objects.get(), repository=location).carry_out()
+    assert report.result == "unreachable"
+    assert "gave no answer" in report.message

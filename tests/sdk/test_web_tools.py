@@ -118,3 +118,46 @@ def test_headers_of_the_package(headers: dict[str, str], good: bool) -> None:
     found = manifest_problems(made)
     assert (found == []) == good, found
     assert all(each.pointer.startswith(f"{HERE}/http/settings/") for each in found)
+
+
+CHECK = {"url": "https://api.example.org/v1/me", "headers": {"Authorization": "Bearer {api_key}"}}
+
+
+@pytest.mark.parametrize(
+    ("check", "pointer"),
+    [
+        (CHECK, None),
+        ({**CHECK, "method": "HEAD", "url": "https://api.example.org:443/"}, None),
+        ({"url": CHECK["url"], "query": {"key": "{api_key}", "fixed": "a"}}, None),
+        ({**CHECK, "headers": {"Cookie": "k={api_key}", "X-Unit": "{unit}"}}, None),
+        ({**CHECK, "method": "POST"}, "/configCheck/method"),
+        ({**CHECK, "url": "ftp://api.example.org/"}, "/configCheck/url"),
+        ({**CHECK, "url": "https://other.example.org/"}, "/configCheck/url"),
+        ({**CHECK, "url": "https://api.example.org:8443/"}, "/configCheck/url"),
+        ({**CHECK, "url": "https://api.example.org/?a=b"}, "/configCheck/url"),
+        ({**CHECK, "url": "https://u:p@api.example.org/"}, "/configCheck/url"),
+        ({**CHECK, "body": "x"}, "/configCheck/body"),
+        ({"url": CHECK["url"]}, "/configCheck"),
+        ({**CHECK, "headers": {"X-Unit": "{unit}"}}, "/configCheck"),
+        ({**CHECK, "headers": {"Authorization": "{other}{api_key}"}}, "/configCheck/headers/Authorization"),
+        ({**CHECK, "headers": {"X-Key": "{api_key} {"}}, "/configCheck/headers/X-Key"),
+        ({**CHECK, "headers": {"Host": "{api_key}"}}, "/configCheck/headers/Host"),
+        ({**CHECK, "query": {"key": "{other}"}}, "/configCheck/query/key"),
+    ],
+)
+def test_the_request_that_tests_secrets(check: dict[str, Any], pointer: str | None) -> None:
+    config = {**CONFIG, "properties": {**CONFIG["properties"], "unit": {"type": "string"}}}  # type: ignore[dict-item]
+    made = {**manifest(operation=GET), "config": config, "configCheck": check}
+    found = manifest_problems(made)
+    assert [each.pointer for each in found] == ([pointer] if pointer else [])
+    assert all(each.remedy for each in found)
+
+
+def test_a_request_that_tests_secrets_needs_settings() -> None:
+    found = manifest_problems({**manifest(operation=GET), "configCheck": CHECK})
+    assert [each.pointer for each in found] == ["/configCheck/headers/Authorization", "/configCheck"]
+
+
+def test_it_may_go_to_a_host_that_a_wildcard_allows() -> None:
+    made = {**manifest({"type": "command", "entry": "run"}, network={"allow": ["*.example.org:443"]})}
+    assert manifest_problems({**made, "config": CONFIG, "configCheck": CHECK}) == []

@@ -21,11 +21,12 @@ from django.db.models import DateTimeField, Value
 from django.test import Client
 
 from execution.steward import duties
+from registry.installations.sources.git_credentials import SCOPE as GIT
 from security.guessing import counters
 from security.guessing.counters import tries_expire, tries_return, tries_take, tries_wait
 from security.guessing.guard import address_of
 from security.guessing.limits import LIMITS, PASSWORD_HERE, Limit
-from security.models import Tries, User
+from security.models import Secret, Tries, User
 from security.oidc.options import Options
 from security.second_factor import SealedAdapter
 from toolhub.management.commands.docs_write import PAGES
@@ -184,6 +185,13 @@ def _metrics(viewer: User, settings: Any) -> int:
     return tried
 
 
+def _tests_of_secrets(viewer: User, settings: Any) -> int:
+    secret = Secret.objects.create(scope=GIT, name="https://git.example.org", sealed="x", set_by="admin")
+    client = Client()
+    client.force_login(User.objects.create_superuser("tests"))
+    return until_it_waits(lambda _: client.post(f"/settings/secrets/{secret.pk}/test/"))
+
+
 FIRED: dict[str, Callable[[User, Any], int]] = {
     "sign_in": _sign_ins,
     "password_here": _passwords_here,
@@ -197,6 +205,7 @@ FIRED: dict[str, Callable[[User, Any], int]] = {
     "invitation": _invitations,
     "provider": _requests_to_the_provider,
     "metrics": _metrics,
+    "secret_test": _tests_of_secrets,
 }
 
 

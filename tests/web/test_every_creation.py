@@ -85,6 +85,7 @@ CREATES_NOTHING = {
     "api_installation_approve": "the digest that was reviewed is its version",
     "api_installation_cancel": "ends it; again, it is over already",
     "api_installation_retry": "a failed step is tried again once; then it has not failed",
+    "api_package_config_test": "asks a server",
     "api_release_activate": "edits, with If-Match",
     "api_release_deprecate": "as api_release_activate",
     "api_release_quarantine": "as api_release_activate",

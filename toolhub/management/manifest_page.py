@@ -24,7 +24,7 @@ at most 1 MiB. Its JSON Schema is `toolhub_sdk/toolhub.schema.json`; a hub serve
   characters without look-around and back-references, and no branches over branches. Examples fit the schemas
   of their tool.
 - **Settings:** the schema of `config` is an object's; what is secret is a text without a default, at its
-  top.
+  top. `configCheck` sends at least one secret, to a host in the `network.allow` of a tool.
 - **Contradictions:** a pure tool has no effects, writes in no folder, needs no right to write or delete, and
   sends no PUT, PATCH or DELETE; a paranoid one reaches no host. What only makes a promise doubtful is a
   warning.
@@ -41,6 +41,7 @@ _PARTS = {
     "effect": "An effect",
     "retryPolicy": "A retry policy",
     "backoff": "Backoff",
+    "configCheck": "A test of secrets",
 }
 _CONTRACT = '\nIt stands in the tool\'s `_meta` under `"io.toolhub/contract"`.\n'
 

@@ -13,6 +13,7 @@ from toolhub_sdk.checks.mismatch import mismatches_of
 from toolhub_sdk.checks.names import RESERVED, is_own_name, is_package_path, is_version_range
 from toolhub_sdk.checks.recovery import recovery_problems
 from toolhub_sdk.checks.schemas import schema_problems
+from toolhub_sdk.config_check import config_check_problems
 from toolhub_sdk.package import CONTRACT
 from toolhub_sdk.problem import Problem, pointer
 from toolhub_sdk.runtimes.registry import runtime_of, runtimes
@@ -66,6 +67,7 @@ def _package_problems(manifest: Mapping[str, Any], builtin: bool) -> Iterator[Pr
             yield Problem("/config/type", "Settings are an object.", 'Write "type": "object".')
         yield from schema_problems(manifest["config"], "/config")
         yield from _settings_problems(manifest["config"])
+    yield from config_check_problems(manifest)
 
 
 def _settings_problems(config: Mapping[str, Any]) -> Iterator[Problem]:

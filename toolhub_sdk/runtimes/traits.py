@@ -94,9 +94,9 @@ class Runtime:
         """What is wrong with one tool whose form is right and that stands at the JSON Pointer `at`."""
         yield from ()
 
-    def header_settings(self, definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """The settings that a tool sends in headers, each with the header's name."""
-        yield from ()
+    def header_templates(self, definition: Mapping[str, Any]) -> Mapping[str, str]:
+        """The headers that a tool makes of settings, each with its text (setting_templates.py)."""
+        return {}
 
     def call(self, call: LocalCall) -> Answer:
         """Calls a tool on the author's machine; with `arguments` None it is only looked for."""

@@ -5,9 +5,11 @@ repository are entries which we refuse, never something that a file system follo
 """
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from django.conf import settings
 
@@ -63,11 +65,23 @@ _SETTINGS = {
 }
 
 
+class _Asker(Protocol):
+    """Who runs git: an installation's job, or a person who tests credentials."""
+
+    cancelled: threading.Event
+
+    def check(self) -> None:
+        """Raise ToolHubError CANCELLED where somebody cancelled."""
+
+    def say(self, text: str) -> None:
+        """Take a line of git's."""
+
+
 @dataclass
 class _Git:
     """git in one temporary repository, with nobody's configuration but ours."""
 
-    job: Job
+    job: _Asker
     folder: Path
     address: GitAddress
     options: dict[str, str] = field(default_factory=lambda: dict(_SETTINGS))
@@ -151,6 +165,32 @@ def git_fetch(job: Job) -> Fetched:
             raise ToolHubError("The source gave another commit.", code="DIGEST_MISMATCH")
         job.say(f"Commit {commit}")
         return Fetched(_files(git, commit, one.path), {"commit": commit})
+
+
+class _Person:
+    """A person who waits for the answer of a server, without a log."""
+
+    def __init__(self) -> None:
+        self.cancelled = threading.Event()
+
+    def check(self) -> None:
+        """Nobody cancels."""
+
+    def say(self, text: str) -> None:
+        """Nobody reads along."""
+
+
+def git_ask(location: str, seconds: float) -> None:
+    """Ask a repository for its newest commit, as an installation would, and keep nothing.
+
+    Raises ToolHubError SOURCE_REFUSED, and SOURCE_FAILED with git's last lines as `data["said"]`.
+    """
+    address = address_check(location)
+    with scratch(settings.DATA / FETCHING, "git") as folder:
+        git = _Git(_Person(), folder, address, environment={"LC_ALL": "C"})
+        _credentials(git)
+        git.run("init", "--quiet", "--bare", "--template=", str(folder / "repository"), seconds=READ_S)
+        git.run("ls-remote", "--quiet", "--", address.address, "HEAD", seconds=seconds)
 
 
 def _files(git: _Git, commit: str, path: str) -> dict[str, bytes]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from core.errors import InvalidRequest, ToolHubError
+from core.errors import InvalidRequest, NotFound, ToolHubError
 from security.acting import By, acting
 from security.models import Secret
 from security.sealing import Unsealable
@@ -37,6 +37,14 @@ def credential_set(*, by: By, server: str, user: str, password: str) -> None:
 def credential_remove(*, by: By, server: str) -> bool:
     """Forgets a server's credentials; false when there were none. Raises Denied."""
     return bool(secret_remove(actor=acting(by, CHANGE), scope=SCOPE, name=server))
+
+
+def credential_row(pk: int) -> Secret:
+    """The credentials of a server by their row's key, not opened. Raises NotFound."""
+    found = Secret.objects.defer("sealed").filter(pk=pk, scope=SCOPE).first()
+    if found is None:
+        raise NotFound("There are no such credentials.")
+    return found
 
 
 def credentials_listed() -> Mapping[str, Secret]:

@@ -10,7 +10,7 @@ from toolhub_sdk.errors import ToolError
 from toolhub_sdk.package import CONTRACT
 from toolhub_sdk.problem import Contradiction, Problem
 from toolhub_sdk.runtimes.http.checks import web_problems
-from toolhub_sdk.runtimes.http.exchange import IN_TEMPLATE, web_request, web_result
+from toolhub_sdk.runtimes.http.exchange import web_request, web_result
 from toolhub_sdk.runtimes.local import Answer, LocalCall
 from toolhub_sdk.runtimes.traits import Runtime, ToolType
 
@@ -109,11 +109,10 @@ class Http(Runtime):
     ) -> Iterator[Problem]:
         yield from web_problems(manifest, definition, at)
 
-    def header_settings(self, definition: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def header_templates(self, definition: Mapping[str, Any]) -> Mapping[str, str]:
         operation = definition.get("_meta", {}).get(CONTRACT, {}).get("http") or {}
-        for header, template in operation.get("settings", {}).items():
-            for setting in IN_TEMPLATE.findall(template):
-                yield setting, header
+        found: Mapping[str, str] = operation.get("settings", {})
+        return found
 
     def call(self, call: LocalCall) -> Answer:
         """Sends the request from here; a hub also refuses addresses inside its own network."""

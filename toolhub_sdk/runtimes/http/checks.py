@@ -6,30 +6,10 @@ from typing import Any
 from toolhub_sdk.normal_form import url_split
 from toolhub_sdk.package import CONTRACT
 from toolhub_sdk.problem import Problem, pointer
-from toolhub_sdk.runtimes.http.exchange import IN_PATH, IN_TEMPLATE, named_arguments
+from toolhub_sdk.runtimes.http.exchange import IN_PATH, named_arguments
+from toolhub_sdk.setting_templates import OWN_HEADERS, template_problems
 
-# What the sender itself says, and what would carry one caller's credentials to a server.
-OWN_HEADERS = frozenset(
-    {
-        "accept-encoding",
-        "authorization",
-        "connection",
-        "content-length",
-        "content-type",
-        "cookie",
-        "expect",
-        "host",
-        "idempotency-key",
-        "keep-alive",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
-# These are the package's to say, not a caller's.
+# Not a caller's to say either: they would carry one caller's credentials to a server.
 CREDENTIALS = frozenset({"authorization", "cookie"})
 _PORTS = {"http": 80, "https": 443}
 
@@ -46,7 +26,8 @@ def web_problems(manifest: Mapping[str, Any], definition: Mapping[str, Any], at:
         return
     yield from _address_problems(runtime["entry"], contract, here)
     yield from _operation_problems(operation, definition["inputSchema"], f"{here}/http")
-    yield from _settings_problems(operation, manifest.get("config", {}), f"{here}/http/settings")
+    settings, config = operation.get("settings", {}), manifest.get("config", {})
+    yield from template_problems(settings, config, f"{here}/http/settings", headers=True)
 
 
 def _address_problems(entry: str, contract: Mapping[str, Any], here: str) -> Iterator[Problem]:
@@ -65,18 +46,6 @@ def _address_problems(entry: str, contract: Mapping[str, Any], here: str) -> Ite
         yield Problem(f"{here}/network/allow", message, f'Add "{host}:{port}".')
 
 
-def _settings_problems(operation: Mapping[str, Any], config: Mapping[str, Any], at: str) -> Iterator[Problem]:
-    for header, template in operation.get("settings", {}).items():
-        here = f"{at}{pointer([header])}"
-        for name in IN_TEMPLATE.findall(template):
-            if name not in config.get("properties", {}):
-                yield Problem(here, f"config has no setting {name}.", "Add it, or mend the name.")
-        if any(mark in IN_TEMPLATE.sub("", template) for mark in "{}"):
-            yield Problem(here, "A brace stands alone.", "Write {name} for a setting.")
-        if header.lower() in OWN_HEADERS - CREDENTIALS:
-            yield Problem(here, f"The header {header} is the hub's own.", "Leave it out.")
-
-
 def _operation_problems(
     operation: Mapping[str, Any], schema: Mapping[str, Any], at: str
 ) -> Iterator[Problem]:
@@ -93,6 +62,6 @@ def _operation_problems(
     if "body" in operation and operation["method"] == "GET":
         yield Problem(f"{at}/body", "A GET has no body.", "Use query, or another method.")
     for header in operation.get("headers", {}):
-        if header.lower() in OWN_HEADERS:
+        if header.lower() in OWN_HEADERS | CREDENTIALS:
             message = f"The header {header} is not an argument's to say."
             yield Problem(f"{at}/headers{pointer([header])}", message, "Leave it out.")

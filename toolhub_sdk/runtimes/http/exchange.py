@@ -17,11 +17,11 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from toolhub_sdk.errors import ToolError
+from toolhub_sdk.setting_templates import headers_filled
 from toolhub_sdk.strict_json import Limits, StrictJSONError, loads
 
 WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 IN_PATH = re.compile(r"\{([^{}/]+)\}")
-IN_TEMPLATE = re.compile(r"\{([A-Za-z][A-Za-z0-9_-]{0,63})\}")
 _VISIBLE = re.compile(r"[\x20-\x7e]*")
 _MESSAGE_MOST = 500
 # Only these: some of Python's other codecs take very long for hostile bytes.
@@ -69,7 +69,7 @@ def web_request(
         for header, name in operation.get("headers", {}).items()
         if left.get(name) is not None
     }
-    headers |= dict(_set_headers(operation.get("settings", {}), settings))
+    headers |= dict(headers_filled(operation.get("settings", {}), settings))
     content: Any = ...
     if "body" in operation:
         content = left.pop(operation["body"], ...)
@@ -162,18 +162,6 @@ def _segment(name: str, value: Any) -> str:
     if text in {"", ".", ".."}:
         raise _unfit(name, "an address's segment cannot be empty, . or ..")
     return quote(text, safe="")
-
-
-def _set_headers(templates: Mapping[str, str], settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for header, template in templates.items():
-        names = IN_TEMPLATE.findall(template)
-        if all(name in settings for name in names):
-            text = IN_TEMPLATE.sub(lambda found: _text(found[1], settings[found[1]]), template)
-            if not _VISIBLE.fullmatch(text):
-                # The value is never told: it may be a secret.
-                why = f"A header holds visible characters of ASCII only, {', '.join(names)} has others."
-                raise ToolError("NOT_CONFIGURED", why, recoverable=False)
-            yield header, text.strip()
 
 
 def _header(name: str, value: Any) -> str:
