@@ -290,6 +290,20 @@ def test_mcp_gets_all_but_the_contract() -> None:
     assert tool_for("mcp", definition).tool == {**definition, "_meta": {"org.example/a": 1}}
 
 
+def test_mcp_gets_icons_and_task_support_only_as_it_knows_them() -> None:
+    icons = [
+        {"src": "a", "theme": "dark", "x": 1},
+        {"src": 7},
+        {},
+        {"src": "b", "sizes": [1]},
+        {"src": "c", "theme": []},
+    ]
+    found = tool_for("mcp", tool({}, icons=icons, execution={"taskSupport": "sometimes"}))
+    assert (found.tool["icons"], found.tool["execution"]) == ([{"src": "a", "theme": "dark"}], {})
+    assert [change.pointer for change in found.changes] == ["/icons", "/execution/taskSupport"]
+    TYPES["mcp"].validate_python(found.tool)
+
+
 def test_results_of_mcp_are_objects() -> None:
     made = tool_for("mcp", tool({}, outputSchema={"type": "array"})).tool
     assert made["outputSchema"] == {

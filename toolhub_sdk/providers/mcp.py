@@ -18,6 +18,10 @@ _MEMBERS = (
 )
 
 
+_TASK_SUPPORT = ("forbidden", "optional", "required")
+_THEMES = ("dark", "light")
+
+
 def mcp_tool(definition: Mapping[str, Any]) -> Converted:
     """MCP's Tool: the definition without the hub's contract.
 
@@ -26,7 +30,8 @@ def mcp_tool(definition: Mapping[str, Any]) -> Converted:
     tool = {name: definition[name] for name in _MEMBERS if definition.get(name) is not None}
     if tool["inputSchema"].get("type") != "object":
         raise UnfitError("The schema's root is no object.")
-    changes = []
+    changes: list[Change] = []
+    _extras_fit(tool, changes)
     output = tool.get("outputSchema")
     if output is not None and output.get("type") != "object":
         inner = {name: value for name, value in output.items() if name != "$schema"}
@@ -39,3 +44,34 @@ def mcp_tool(definition: Mapping[str, Any]) -> Converted:
             changes.append(Change("/outputSchema", "Left out: it refers to itself."))
     meta = {name: value for name, value in definition.get("_meta", {}).items() if name != CONTRACT}
     return Converted({**tool, **({"_meta": meta} if meta else {})}, tuple(changes))
+
+
+def _extras_fit(tool: dict[str, Any], changes: list[Change]) -> None:
+    """Leaves out icons and task support that MCP does not know: one would break its client's whole list."""
+    if "icons" in tool:
+        icons = [icon for icon in map(_icon, tool["icons"]) if icon is not None]
+        if len(icons) < len(tool["icons"]):
+            changes.append(Change("/icons", "Left out: an icon needs `src`, and members as MCP has them."))
+        tool["icons"] = icons
+    if "execution" in tool:
+        support = tool["execution"].get("taskSupport")
+        tool["execution"] = {"taskSupport": support} if support in _TASK_SUPPORT else {}
+        if support not in (None, *_TASK_SUPPORT):
+            message = f"Left out: it is one of {', '.join(_TASK_SUPPORT)}."
+            changes.append(Change("/execution/taskSupport", message))
+
+
+def _icon(given: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The icon as MCP has it; None where it has another form."""
+    icon = {
+        name: given[name] for name in ("src", "mimeType", "sizes", "theme") if given.get(name) is not None
+    }
+    sizes = icon.get("sizes", [])
+    fits = (
+        isinstance(icon.get("src"), str)
+        and isinstance(icon.get("mimeType", ""), str)
+        and isinstance(sizes, list)
+        and all(isinstance(size, str) for size in sizes)
+        and icon.get("theme", _THEMES[0]) in _THEMES
+    )
+    return icon if fits else None

@@ -18,8 +18,8 @@ from execution.engine.submit import may_be_proven
 from execution.entry.mcp.answers import refused_answer, refused_by, result_answer
 from execution.entry.mcp.calls import tool_call, tool_call_known
 from execution.entry.mcp.door import Door
-from execution.entry.mcp.reader import METHOD as CALL
-from execution.entry.mcp.reader import Call, call_read
+from execution.entry.mcp.methods import METHODS
+from execution.entry.mcp.reader import CALL, Notification, Request, message_read
 from execution.runs.authentication import caller_kept, caller_read
 from registry.collections.selectors import collection_missing, sight_of
 from security.authentication import principal_read
@@ -54,40 +54,45 @@ def _message_answered(request: HttpRequest, collection: str) -> HttpResponse:
     if _length(request) > READ_FIRST:
         _principal(request)
     message = _parsed(request.read(BODY_MAX + 1))
-    if (call := call_read(message, request.META)) is not None:
-        return _called(request, collection, call)
+    read = message_read(message, request.META)
+    if isinstance(read, Request) and read.method == CALL:
+        return _called(request, collection, read)
     principal = _principal(request)
     _collection_check(principal, collection)
-    # The official types and checks take 46 MB of a process and a second; who only calls needs neither.
+    door = _door(request, principal, collection)
+    if isinstance(read, Request):
+        return _carried_out(read, partial(METHODS[read.method], door, read.version, read.params))
+    if isinstance(read, Notification):
+        # Nothing here has to hear of one: a call ends by its own bounds, whatever its caller does meanwhile.
+        return HttpResponse(status=202)
+    # The official types take 46 MB of a process and a second, and are seldom needed.
     from execution.entry.mcp.messages import message_answer  # noqa: PLC0415
 
-    return message_answer(_door(request, principal, collection), message)
+    return message_answer(door, message)
 
 
-def _called(request: HttpRequest, collection: str, call: Call) -> HttpResponse:
+def _called(request: HttpRequest, collection: str, call: Request) -> HttpResponse:
     """The answer to a call, by what this process knew of the caller where that still holds."""
     header = request.META.get("HTTP_AUTHORIZATION", "")
     if not collection and _OWN_WAY.isdisjoint(request.META):
-        kept = caller_kept(header, call.name)
+        kept = caller_kept(header, call.tool)
         if kept and may_be_proven(kept[1]):
-            principal, found, proof = kept
+            door = _door(request, kept[0])
             with contextlib.suppress(Outdated):
-                return _answered(
-                    call, partial(tool_call_known, _door(request, principal), call, found, proof)
-                )
-    principal, known = caller_read(header, call.name)
+                return _carried_out(call, partial(tool_call_known, door, call, *kept[1:]))
+    principal, known = caller_read(header, call.tool)
     _collection_check(principal, collection)
     door = _door(request, principal, collection)
-    return _answered(call, partial(tool_call, door, call.version, call.params, found=known))
+    return _carried_out(call, partial(tool_call, door, call.version, call.params, found=known))
 
 
-def _answered(call: Call, carry_out: Callable[[], dict[str, Any]]) -> HttpResponse:
+def _carried_out(request: Request, carry_out: Callable[[], dict[str, Any]]) -> HttpResponse:
     try:
-        return result_answer(call.number, carry_out())
+        return result_answer(request.number, carry_out())
     except Outdated:
         raise
     except Exception as error:  # noqa: BLE001 - each leaves as an error of JSON-RPC
-        return refused_answer(call.number, refused_by(CALL, error))
+        return refused_answer(request.number, refused_by(request.method, error))
 
 
 def _door(request: HttpRequest, principal: PersonaPrincipal, collection: str = "") -> Door:

@@ -18,7 +18,7 @@ from execution.engine.submit import run_submit
 from execution.engine.waiting import run_await
 from execution.entry.mcp.door import Door
 from execution.entry.mcp.protocol import MIRROR_KEY, MODERN_VERSIONS
-from execution.entry.mcp.reader import Call
+from execution.entry.mcp.reader import Request
 from execution.entry.mcp.refused import Refused
 from execution.models import Run, Status
 from execution.runs.preferences import key_read, manner_read
@@ -61,7 +61,7 @@ def tool_call(
     return _told(version, functools.partial(_submitted, door, params, found))
 
 
-def tool_call_known(door: Door, call: Call, found: ResolvedTool, proof: Proof) -> dict[str, Any]:
+def tool_call_known(door: Door, call: Request, found: ResolvedTool, proof: Proof) -> dict[str, Any]:
     """The same by what this process knew before. Raises Outdated where the call has to be made anew."""
     try:
         if call.version in MODERN_VERSIONS:
@@ -71,7 +71,7 @@ def tool_call_known(door: Door, call: Call, found: ResolvedTool, proof: Proof) -
         raise Outdated from error
     if key is not None:
         raise Outdated
-    submit = functools.partial(run_submit, principal=door.principal, name=call.name, found=found, proof=proof)
+    submit = functools.partial(run_submit, principal=door.principal, name=call.tool, found=found, proof=proof)
     return _told(call.version, functools.partial(submit, request=request, manner=manner_read("")))
 
 

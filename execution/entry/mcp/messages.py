@@ -19,7 +19,7 @@ from mcp_types import (
     JSONRPCNotification,
     JSONRPCRequest,
 )
-from mcp_types.methods import CLIENT_REQUESTS, serialize_server_result, validate_client_request
+from mcp_types.methods import CLIENT_REQUESTS, validate_client_request
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
@@ -113,9 +113,7 @@ def _result(door: Door, version: str, message: Mapping[str, Any]) -> dict[str, A
             raise Refused(INVALID_PARAMS, unfit.message, data) from error
         raise Refused(INVALID_PARAMS, f"params does not fit: {_words(error)}") from error
     try:
-        result = method(door, version, params or {})
-        # A call's result is in the form of its revision already: its JSON is not read again.
-        return result if method is tool_call else serialize_server_result(name, version, result)
+        return method(door, version, params or {})
     except Exception as error:
         raise refused_by(name, error) from error
 
