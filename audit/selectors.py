@@ -17,6 +17,8 @@ from core.sentences import Part
 
 # Parts of names are looked for among so many of the newest events; whole names and kinds among all.
 SEARCHED = 20_000
+# Kinds with at most so many events are rare: all of them are read and sorted in 0.1 s.
+RARE = 50_000
 FILTERS = ("kind", "actor_kind", "actor_id", "subject_kind", "subject_id")
 
 
@@ -58,6 +60,15 @@ def events_list(filters: Mapping[str, str], by: Any) -> QuerySet[Event]:
         rows = rows.filter(pk__gt=newest - SEARCHED)
         rows = rows.filter(Q(actor_name__icontains=filters["q"]) | Q(subject_id__icontains=filters["q"]))
     return rows
+
+
+def kinds_are_rare(filters: Mapping[str, str]) -> bool:
+    """Whether `kind` or `family` is given and leaves at most RARE events, whatever else is given."""
+    given = {name: filters[name] for name in ("kind", "family") if filters.get(name)}
+    if not given:
+        return False
+    kinds = {given["kind"]} if "kind" in given else set(kinds_in(given["family"]))
+    return not Event.objects.filter(kind__in=kinds)[RARE : RARE + 1].exists()
 
 
 def kinds_in(family: str) -> list[str]:

@@ -131,6 +131,8 @@ def addresses() -> list[str]:
         "/audit/?since=24",
         "/audit/?kind=run.outcome",
         "/audit/?kind=run.refused",
+        "/audit/?family=access",
+        "/audit/?family=calls",
         "/audit/?actor_kind=persona",
         f"/audit/?q={tool.name[5:12]}",
         "/audit/?q=zzzz",

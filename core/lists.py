@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
+from django.db.models.expressions import CombinedExpression
 from django.http import HttpRequest, HttpResponse
 
 from core.keyset import Row
@@ -73,6 +74,10 @@ class ListView(ConsoleView, Generic[Row]):
         """The rows that the parameters leave."""
         raise NotImplementedError
 
+    def order(self, params: Mapping[str, str], key: str) -> F | CombinedExpression:
+        """An expression that orders the rows as the key does; the key itself where its index serves."""
+        return F(key)
+
     def more(self, page: Page[Row]) -> dict[str, Any]:
         """What the template needs beside the rows.
 
@@ -84,7 +89,13 @@ class ListView(ConsoleView, Generic[Row]):
         """Return the page of rows that the address asks for, and what of it was ignored."""
         ignored = self._ignored()
         sorting = self._sorting(request.GET.get("sort", ""))
-        page = page_read(self.rows(request.GET), request.GET, key=sorting.key, descending=sorting.descending)
+        page = page_read(
+            self.rows(request.GET),
+            request.GET,
+            key=sorting.key,
+            descending=sorting.descending,
+            by=self.order(request.GET, sorting.key),
+        )
         turned = sorting.key == self.key and sorting.descending != self.descending
         given = {name: request.GET.get(name, "") for name in (*self.filters, *self.linked)}
         return self.show(

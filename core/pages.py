@@ -7,7 +7,8 @@ from typing import Any, Generic
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
+from django.db.models.expressions import CombinedExpression, OrderBy
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
@@ -43,14 +44,17 @@ def page_read(
     key: str = "pk",
     descending: bool = True,
     count: int = PAGE_ROWS,
+    by: F | CombinedExpression | None = None,
 ) -> Page[Row]:
     """The rows that `?after=` or `?before=` ask for, by a unique key; the first ones without.
 
-    Costs one query however deep the page lies. A cursor that makes no sense is left aside.
+    Costs one query however deep the page lies. A cursor that makes no sense is left aside. `by` is an
+    expression that orders as the key does, for lists that must not be read along the index of the key.
     """
     after, before = _cursor(rows, key, params.get("after")), _cursor(rows, key, params.get("before"))
     down, up = ("lt", "gt") if descending else ("gt", "lt")
-    ahead, back = (f"-{key}", key) if descending else (key, f"-{key}")
+    by = by or F(key)
+    ahead, back = (OrderBy(by, descending=descending), OrderBy(by, descending=not descending))
     if before is not None:
         found = list(rows.filter(**{f"{key}__{up}": before}).order_by(back)[: count + 1])
         more_before, more_after = len(found) > count, True

@@ -7,8 +7,9 @@ from django.test import Client
 from audit.kinds import EventKind, families_declared, kinds_declared, subjects_declared
 from audit.ledger import Entry, event_row, record
 from audit.models import Event
-from audit.selectors import events_list, events_told
+from audit.selectors import events_list, events_told, kinds_are_rare
 from core.actors import SYSTEM
+from core.pages import Page
 from security.models import User
 from tests.audit.values import value_of
 
@@ -21,29 +22,64 @@ def write(kind: EventKind, subject: str, number: int = 1) -> Event:
         return record(Entry(kind, SYSTEM, subject, str(number), data))
 
 
-@pytest.mark.django_db
-def test_each_filter_of_the_audit_finds_each_kind(eyes: Client, admin: User) -> None:
-    made = {}
-    for kind in KINDS:
-        for subject in sorted(kind.subjects):
-            made[kind.name, subject] = write(kind, subject).pk
+def pages(eyes: Client, query: str) -> list[int]:
+    """The events of a list, page by page to the oldest; the way back gives the same pages."""
 
-    def found(**filters: str) -> set[int]:
-        return set(events_list(filters, admin).filter(pk__in=made.values()).values_list("pk", flat=True))
+    def page(way: str, cursor: str | None) -> Page[Event]:
+        read: Page[Event] = eyes.get(f"/audit/?{query}&{way}={cursor}").context["page"]
+        return read
 
-    families = [found(family=family.name) for family in families_declared()]
-    assert all(families)
-    assert sum(map(len, families)) == len(made)
+    first: Page[Event] = eyes.get(f"/audit/?{query}").context["page"]
+    down = [first]
+    while down[-1].after:
+        down.append(page("after", down[-1].after))
+    up = [down[-1]]
+    while up[-1].before:
+        up.append(page("before", up[-1].before))
+    assert [one.rows for one in up[::-1]] == [one.rows for one in down]
+    return [event.pk for one in down for event in one.rows]
+
+
+@pytest.fixture
+def made(db: None) -> dict[tuple[str, str], int]:
+    """An event of each kind about each thing that it can be about, by the names of both."""
+    return {
+        (kind.name, subject): write(kind, subject).pk for kind in KINDS for subject in sorted(kind.subjects)
+    }
+
+
+def test_each_filter_of_the_audit_finds_each_kind(
+    eyes: Client, admin: User, made: dict[tuple[str, str], int]
+) -> None:
+    for family in families_declared():
+        names = {kind.name for kind in KINDS if kind.family == family}
+        own = [pk for (name, _), pk in made.items() if name in names]
+        assert own
+        assert pages(eyes, f"family={family.name}") == sorted(own, reverse=True)
+        assert pages(eyes, f"family={family.name}&actor_kind=persona") == []
+        assert eyes.get(f"/audit/?family={family.name}").context["kinds"] == sorted(names)
     for kind in KINDS:
-        own = {pk for (name, _), pk in made.items() if name == kind.name}
-        assert found(kind=kind.name) == own
-        assert found(kind=kind.name, family=kind.family.name) == own
-        assert own <= found(actor_kind="system")
-    for name in subjects_declared():
-        assert found(subject_kind=name) == {pk for (_, subject), pk in made.items() if subject == name}
-    page = eyes.get("/audit/?family=access&since=1")
-    assert page.status_code == 200
-    assert page.context["kinds"] == [kind.name for kind in KINDS if kind.family.name == "access"]
+        own = [pk for (name, _), pk in made.items() if name == kind.name]
+        assert set(events_list({"kind": kind.name}, admin).values_list("pk", flat=True)) == set(own)
+    subjects = {name: f"subject_kind={name}" for name in subjects_declared()}
+    for name, query in subjects.items():
+        assert set(pages(eyes, query)) >= {pk for (_, subject), pk in made.items() if subject == name}
+    assert set(pages(eyes, "actor_kind=system&since=1")) >= set(made.values())
+
+
+def test_a_family_is_narrowed_by_the_other_filters_too(
+    eyes: Client, made: dict[tuple[str, str], int]
+) -> None:
+    kind = next(kind for kind in KINDS if len(kind.subjects) > 1)
+    one, other = sorted(kind.subjects)[:2]
+    query = f"family={kind.family.name}&kind={kind.name}&subject_kind={one}&since=1&q=1"
+    assert pages(eyes, query) == [made[kind.name, one]]
+    assert made[kind.name, other] in pages(eyes, f"family={kind.family.name}&subject_kind={other}")
+    elsewhere = next(family.name for family in families_declared() if family != kind.family)
+    assert pages(eyes, f"family={elsewhere}&kind={kind.name}") == []
+
+
+def test_the_page_offers_each_family_and_kind(eyes: Client, db: None) -> None:
     body = eyes.get("/audit/").content.decode()
     for family in families_declared():
         assert f'<option value="{family.name}"' in body
@@ -80,3 +116,16 @@ def test_events_of_kinds_that_are_no_longer_declared_stay_readable(eyes: Client)
         row.save(force_insert=True)
     assert "gone.happened" in eyes.get("/audit/?kind=gone.happened").content.decode()
     assert eyes.get(f"/audit/{row.pk}/").status_code == 200
+
+
+@pytest.mark.parametrize("query", ["family=access", "kind=persona.created"])
+def test_frequent_kinds_are_listed_as_rare_ones_are(
+    eyes: Client, made: dict[tuple[str, str], int], monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    given = dict([query.split("=")])
+    assert kinds_are_rare(given)
+    rare = pages(eyes, query)
+    monkeypatch.setattr("audit.selectors.RARE", 0)
+    assert not kinds_are_rare(given)
+    assert pages(eyes, query) == rare
+    assert not kinds_are_rare({"since": "1"})
