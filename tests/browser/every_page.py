@@ -23,6 +23,7 @@ from execution.models import Run, Status
 from execution.engine.states import transition
 from execution.entry.schedules.services import schedule_create
 from execution.runs.again import submit_on_record
+from execution.event_kinds import RUN_TRIED
 from execution.engine.calls.requests import CallRequest
 from registry.config.secret_test import config_test
 from registry.config.services import config_change
@@ -141,8 +142,8 @@ from django.contrib.auth.models import Group
 sam = User.objects.create_user("sam")
 sam.groups.add(Group.objects.get(name="operator"))
 # One that another person answers for, so that it is the admin's to decide; and one of the admin's own.
-asked = submit_on_record(by=User.objects.get(pk=sam.pk), persona=demo, tool="careful", request=asking, kind="run.tried")
-submit_on_record(by=admin, persona=demo, tool="careful", request=asking, kind="run.tried")
+asked = submit_on_record(by=User.objects.get(pk=sam.pk), persona=demo, tool="careful", request=asking, kind=RUN_TRIED)
+submit_on_record(by=admin, persona=demo, tool="careful", request=asking, kind=RUN_TRIED)
 pattern = pattern_add(by=admin, name="Keys of the billing service", pattern="bill_[0-9a-f]{8}")
 from security.sharing.services import right_give, team_set
 from security.sharing.teams import team_create, team_join
