@@ -42,7 +42,9 @@ class PolicyBook:
     def __init__(self, personas: Collection[int], tools: Collection[str], *, used: bool = False) -> None:
         mine = Q(persona__in=personas) | Q(tier__standings__persona__in=personas)
         limits = Limit.objects.filter(mine | Q(persona=None, tier=None, tool__in=tools)).order_by("pk")
-        limits = limits.select_related("persona", "tier", "created_by", "changed_by")
+        # People look at who made a limit where they look at its use; a call needs neither.
+        people = ("persona", "created_by", "changed_by") if used else ()
+        limits = limits.select_related("tier", *people)
         self.limit_rows = list(limits.annotate(on=F("tier__standings__persona")))
         self._limits = [(row.persona_id or row.on, row.tool, limit_fact(row)) for row in self.limit_rows]
         counted = {fact.id for _, _, fact in self._limits}
