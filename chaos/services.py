@@ -13,7 +13,7 @@ from chaos.disk import SmallDisk
 from chaos.gate import Gate
 from chaos.postgres import Postgres
 from chaos.redis_server import Redis
-from execution.runners.queues import QUEUES
+from execution.engine.queues import QUEUES
 from registry.installations.bells import QUEUE as INSTALL
 
 RABBITMQ = os.environ.get("TOOLHUB_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672//")

@@ -70,6 +70,12 @@ PROBLEMS = {
     if status >= 400
 }
 
+
+def answers(success: dict[int, Any], *problems: int) -> dict[int, Any]:
+    """The answers of an operation: those of its success, and the problems that can come."""
+    return success | {status: PROBLEMS[status] for status in problems}
+
+
 _IF_MATCH = OpenApiParameter(
     "If-Match",
     str,

@@ -11,13 +11,14 @@ class ExecutionConfig(AppConfig):
         # Models may be imported from here on only.
         from audit.selectors import narrow_register  # noqa: PLC0415
         from core.outbox.kinds import kind_register  # noqa: PLC0415
+        from execution.engine.runtimes import RUNTIMES  # noqa: PLC0415
         from execution.entry.schedules.belonging import Schedules  # noqa: PLC0415
         from execution.features.approvals.notify import ApprovalMail, ApprovalWebhook  # noqa: PLC0415
         from execution.features.callbacks.kind import RunOutcome  # noqa: PLC0415
         from execution.features.recovery.notify import KINDS  # noqa: PLC0415
+        from execution.lifecycle import lifecycle_install  # noqa: PLC0415
         from execution.memory.webhooks import SessionEventSent  # noqa: PLC0415
         from execution.needs import open_runs, schedules  # noqa: PLC0415
-        from execution.runners.registry import RUNTIMES  # noqa: PLC0415
         from execution.runners.trial import trials_register  # noqa: PLC0415
         from execution.sharing import events_narrow  # noqa: PLC0415
         from registry.releases.affected import need_register  # noqa: PLC0415
@@ -25,6 +26,7 @@ class ExecutionConfig(AppConfig):
         from security.accounts.belongings import belonging_register  # noqa: PLC0415
         from security.sandbox.abilities import ability_register  # noqa: PLC0415
 
+        lifecycle_install()
         kind_register(RunOutcome())
         kind_register(ApprovalWebhook())
         kind_register(ApprovalMail())

@@ -86,11 +86,14 @@ class Run(models.Model):
     started_at = models.DateTimeField(null=True)
     completed_at = models.DateTimeField(null=True)
     duration_ms = models.FloatField(null=True)
+    # How far the effect can have gone (execution/side_effects.py): of the run, by its last attempt.
+    side_effect = models.CharField(max_length=8, default="", db_default="", blank=True)
 
     attempt = models.PositiveSmallIntegerField(default=0)
     lease_token = models.UUIDField(null=True)
-    lease_ends = models.FloatField(null=True)
-    lease_boot = models.CharField(max_length=36, default="")
+    # How often its worker has said since the claim that it lives, and when it last did: the reaper counts.
+    beats = models.PositiveIntegerField(default=0, db_default=0)
+    beat_at = models.DateTimeField(null=True)
     cancel_asked_at = models.DateTimeField(null=True)
 
     result = CanonicalJSONField(null=True)
@@ -121,8 +124,9 @@ class Run(models.Model):
                 name="run_due",
                 condition=models.Q(status="pending"),
             ),
-            models.Index(fields=["lease_ends"], name="run_leased", condition=models.Q(status="running")),
+            models.Index(fields=["beat_at"], name="run_leased", condition=models.Q(status="running")),
             models.Index(fields=["due_at"], name="run_retry", condition=models.Q(status="waiting_retry")),
+            models.Index(fields=["deadline_at"], name="run_deadline", condition=models.Q(status="pending")),
             models.Index(fields=["persona", "-id"], name="run_persona"),
             models.Index(fields=["tool", "-id"], name="run_tool"),
             models.Index(fields=["status", "-id"], name="run_status"),
@@ -199,6 +203,7 @@ class Attempt(models.Model):
     error_code = models.CharField(max_length=64, default="", blank=True)
     error = CanonicalJSONField(null=True)
     duration_ms = models.FloatField(null=True)
+    side_effect = models.CharField(max_length=8, default="", db_default="", blank=True)
     # How long the run waited after this attempt before it was tried again; null where it was not.
     delay_ms = models.PositiveIntegerField(null=True)
 

@@ -47,7 +47,9 @@ LATE_RESULT = _declare(
 )
 RETRY = _declare("RUN_RETRIED", "Queued again as attempt {attempt}")
 RETRY_WAITS = _declare(
-    "RETRY_WAITS", "Attempt {attempt} failed with {code}; the next one follows in {delay_ms:ms}"
+    "RETRY_WAITS",
+    "Attempt {attempt} failed with {code}; the next one follows in {delay_ms:ms}"
+    "[; the server asked for a pause of {retry_after_ms:ms}]",
 )
 FALLBACK_CALLED = _declare(
     "FALLBACK_CALLED", "Attempt {attempt} failed with {code}; called the fallback {tool}"

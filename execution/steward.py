@@ -17,18 +17,19 @@ from core.outage import database_failure_log
 from core.outbox.tidy import deliveries_expire
 from core.submissions.services import submissions_expire
 from execution.engine.bells import Bells
+from execution.engine.calls.dynamic_schemas import schemas_expire
+from execution.engine.deadlines import deadlines_end
 from execution.engine.expiry import payloads_expire_some
 from execution.engine.keys import keys_expire
 from execution.engine.reaper import inline_release, runs_reap
+from execution.engine.wait import retries_due
 from execution.entry.schedules.fire import schedules_fire
 from execution.features.approvals.expiry import approvals_expire
 from execution.features.artefacts.services import contents_expire
 from execution.features.callbacks.state import RUN_OUTCOME
 from execution.features.recovery.end import escalations_send, fallbacks_end
-from execution.features.retry.wait import retries_due
 from execution.memory.services import memory_expire
 from execution.rollups.roll import rollups_keep
-from execution.runners.dynamic_schemas import schemas_expire
 from registry.installations.care import installations_care, installations_tidy
 from registry.installations.folders import folders_tidy_in_turn
 from security.accounts.tidy import invitations_expire
@@ -54,7 +55,9 @@ def duties() -> list[Duty]:
     """All duties. A new one is a line here."""
     return [
         Duty("bells", 1.0, Bells(settings.WORKERS).top_up),
-        Duty("reaper", 1.0, runs_reap),
+        # Each steward counts beats by its own clock; whoever comes second to a run leaves it.
+        Duty("reaper", 1.0, runs_reap, alone=False),
+        Duty("deadlines", 1.0, deadlines_end, alone=False),
         Duty("retries", 0.5, retries_due),
         # Effects are planned outside of a transaction; whoever comes second to a run leaves it.
         Duty("fallbacks", 0.5, fallbacks_end, alone=False),

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from celery import current_app
+from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models.functions import Now
 
-from core.clock import lease_now
 from execution.models import Run, Status
 from monitoring.writable import writable_problem
 from security.keys import keys_problem
@@ -79,7 +79,12 @@ def _workers() -> Health:
     here = Run.objects.filter(inline=False)
     try:
         waits = here.filter(status=Status.PENDING, due_at__lt=Now() - UNHEARD).exists()
-        if not waits or here.filter(status=Status.RUNNING, lease_ends__gt=lease_now()).exists():
+        if (
+            not waits
+            or here.filter(
+                status=Status.RUNNING, beat_at__gt=Now() - timedelta(seconds=settings.LEASE_S)
+            ).exists()
+        ):
             return Health("workers", True)
     except DatabaseError:
         return Health("workers", False, "The database does not answer.")

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from audit.models import Event
-from execution.engine.store.hotpath import version_kept
+from execution.engine.store.known import version_kept
 from registry.catalogue import catalogue_sync
 from registry.models import Archive, Package, Release, Tool, ToolVersion
 from security.policy.models import Capability

@@ -7,8 +7,8 @@ from django.conf import settings
 from kombu import Queue
 
 import core.spool  # noqa: F401 - registers embedded://
-from execution.runners.queues import DEFAULT
-from execution.runners.queues import QUEUES as RUN_QUEUES
+from execution.engine.queues import DEFAULT
+from execution.engine.queues import QUEUES as RUN_QUEUES
 from registry.installations.bells import QUEUE as INSTALL
 
 QUEUES = (*RUN_QUEUES, INSTALL)

@@ -433,6 +433,13 @@ QUEUE_SHARE = env.integer(
     least=1,
     most=1_000_000,
 )
+QUEUE_DEADLINE_S = env.integer(
+    "TOOLHUB_QUEUE_DEADLINE_S",
+    86_400,
+    "Seconds after which a run that no worker has begun ends as a timeout. A call may ask for less.",
+    least=1,
+    most=2_000_000,
+)
 SESSION_RUNS_MAX = env.integer(
     "TOOLHUB_SESSION_RUNS_MAX",
     3,

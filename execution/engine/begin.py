@@ -2,30 +2,37 @@
 
 import functools
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, transaction
-from django.utils import timezone
 
 from audit.ledger import event_row
 from core.failpoints import failpoint
 from core.postgres.pool import is_unsent
 from core.rows import row_make
-from execution.engine.accept import Accepted, rows_write
-from execution.engine.calls.gates import Facts, facts_of, gate, judge, rests_on_cel
-from execution.engine.caps import Choice, caps_hold, caps_of
-from execution.engine.choice import choice_make
-from execution.engine.claim import Lease, claim_make, claim_this, lease_start, start_mark, worker_name
+from execution.engine.accept import accept_plans, rows_write
+from execution.engine.accepted import Accepted
+from execution.engine.calls.gates import gate, judge, rests_on_cel
+from execution.engine.caps import caps_hold, caps_of
+from execution.engine.claim import claim_this, lease_start, worker_name
 from execution.engine.doubt import LOST, is_begun
+from execution.engine.due import Choice
 from execution.engine.entries import accepted_entry
 from execution.engine.events import Step
-from execution.engine.finish import TakenBack, run_finish
+from execution.engine.features import Conflict
+from execution.engine.finish import run_finish
+from execution.engine.lease import Lease
+from execution.engine.plans import plans_write
+from execution.engine.requests import at_once_of
 from execution.engine.room import ROOM
-from execution.engine.store import hotpath, hotwork
+from execution.engine.store import current
 from execution.models import Attempt, Run, RunEvent, Status
 from execution.run_events import CALL_REQUESTED, CLAIMED, STARTED
+
+NO_RUN = uuid.UUID(int=0)
 
 
 @dataclass(frozen=True)
@@ -35,15 +42,11 @@ class Begun:
     lease: Lease | None
 
 
-class Refused(Exception):
-    """Takes the claim back: what may not start is ended by the long way."""
+class Unbegun(Enum):
+    """Why a run was not begun; its transaction is taken back."""
 
-    def __init__(self, run_id: uuid.UUID) -> None:
-        self.run_id = run_id
-
-
-class _Taken(Exception):
-    """Takes the claim back: somebody else took the run, or the last place under its cap."""
+    TAKEN = "somebody else took it, or the last place under its cap"
+    REFUSED = "it may not start: that is ended by the long way"
 
 
 class Onward:
@@ -57,23 +60,23 @@ class Onward:
         self._lease: Lease | None = None
         # Whether the commit that began it was answered.
         self._is_sure = False
-        self.is_open = hotpath.is_served() and not connection.in_atomic_block
+        self.is_open = not connection.in_atomic_block
 
-    def begin(self) -> None:
+    def begin(self) -> bool:
         """Begins the next run, if one is due, in the transaction that finishes another.
 
-        Raises TakenBack, for that to be taken back and done by itself, where the next needs a longer way.
+        False where the next needs a longer way: then that is taken back, and done by itself.
         """
-        choice = choice_make(self._queue)
+        choice = current.STORE.choose(self._queue)
         if choice is None:
-            return
-        try:
-            lease = _begin(choice, alone=True)
-        except (Refused, _Taken) as longer:
-            raise TakenBack from longer
+            return True
+        lease = _begin(choice, alone=True)
+        if isinstance(lease, Unbegun):
+            return False
         failpoint("start.before")
         self._lease, self._is_sure = lease, False
         transaction.on_commit(self._be_sure)
+        return True
 
     def _be_sure(self) -> None:
         self._is_sure = True
@@ -93,48 +96,50 @@ def begin_next(queue: str) -> Begun | None:
     # What is changed in a transaction around this one is not committed.
     alone = not connection.in_atomic_block
     while True:
-        lease = None
+        lease: Lease | Unbegun | None = None
         try:
             with transaction.atomic():
-                choice = choice_make(queue)
+                choice = current.STORE.choose(queue)
                 if choice is None:
                     return None
                 lease = _begin(choice, alone=alone)
+                if isinstance(lease, Unbegun):
+                    transaction.set_rollback(True)
                 failpoint("start.before")
-        except _Taken:
-            continue
-        except Refused as refused:
-            return Begun(_begin_apart(refused.run_id))
         except LOST:
-            if lease is None or not alone or not is_begun(lease.run, lease.token):
+            if not isinstance(lease, Lease) or not alone or not is_begun(lease.run, lease.token):
                 raise
-        failpoint("start.after")
-        return Begun(lease)
+        if lease is Unbegun.REFUSED and choice:
+            return Begun(_begin_apart(choice.run_id))
+        if isinstance(lease, Lease):
+            failpoint("start.after")
+            return Begun(lease)
 
 
-def begin_accepted(run: Run) -> Lease | None:
-    """Begins a run in the transaction that accepts it; None where a cap is full.
+def begin_accepted(run: Run) -> Lease | Unbegun:
+    """Begins a run in the transaction that accepts it.
 
-    Conditions on its arguments were judged a moment ago. Raises Refused when a right was lost since it was
-    decided, for the caller's transaction to be taken back.
+    Conditions on its arguments were judged a moment ago. REFUSED where a right was lost since it was decided.
     """
-    choice = Choice(run.pk, run.persona_id, run.tool, run.session, run.at_once)
-    try:
-        return _begin(choice, fresh=True)
-    except _Taken:
-        return None
+    return _begin(Choice(run.pk, run.persona_id, run.tool, run.session, run.at_once), fresh=True)
 
 
-def begin_new(accepted: Accepted) -> Lease | None:
+def has_short_way(accepted: Accepted) -> bool:
+    """Whether `begin_new` serves the call: the database has its statement, and no cap has to be counted."""
+    version, persona_id = accepted.version, accepted.principal.persona_id
+    counted = Choice(NO_RUN, persona_id, version.tool.name, accepted.request.session, at_once_of(version))
+    return not caps_of(counted)
+
+
+def begin_new(accepted: Accepted, conflicts: Sequence[Conflict] = ()) -> Lease | Conflict | None:
     """Accepts a run and begins it by one statement, as `accept_pending` and `begin_accepted` do by several.
 
-    None where the database has no such way, or a cap has to be counted first.
+    None where the call's proof does not hold any more.
     """
     run = accepted.run(inline=True)
-    if not hotpath.is_served() or caps_of(Choice(run.pk, run.persona_id, run.tool, run.session, run.at_once)):
-        return None
+    plans = accept_plans(accepted, run, conflicts)
     run.status, run.attempt, run.events_count = Status.RUNNING, 1, 3
-    run.lease_token, run.started_at = uuid.uuid4(), run.created_at
+    run.lease_token, run.started_at, run.beat_at = uuid.uuid4(), run.created_at, run.created_at
     number = {"attempt": run.attempt}
     steps: tuple[tuple[str, dict[str, Any]], ...] = (
         (CALL_REQUESTED, {}),
@@ -158,59 +163,45 @@ def begin_new(accepted: Accepted) -> Lease | None:
     ROOM.take(run.queue, run.persona_id, accepted.principal.persona)
     failpoint("accept.before")
     failpoint("start.before")
+    write = functools.partial(rows_write, [run], keys, [attempt], events, [ledger], proof=accepted.proof)
     try:
-        with accepted.spent():
-            clock = "lease_ends", _lease_ends(settings.LEASE_S)
-            rows_write([run], keys, [attempt], events, [ledger], clock=clock, proof=accepted.proof)
+        written = plans_write(plans, run, write)
     except LOST as lost:
         if connection.in_atomic_block or is_unsent(lost) or not is_begun(run, run.lease_token):
             raise
+        written = True
+    if written is not True:
+        return written or None
     failpoint("start.after")
     return Lease(run, run.lease_token, run.attempt, tuple(events))
 
 
-@functools.cache
-def _lease_ends(seconds: float) -> str:
-    """When a lease that begins now ends, by the database's clock."""
-    return f"EXTRACT(EPOCH FROM clock_timestamp())::double precision + {float(seconds)}"
-
-
-def _begin(choice: Choice, *, fresh: bool = False, alone: bool = False) -> Lease:
+def _begin(choice: Choice, *, fresh: bool = False, alone: bool = False) -> Lease | Unbegun:
     if not caps_hold(choice):
-        raise _Taken
-    at_once = hotpath.is_served()
-    lease, facts = _begin_at_once(choice.run_id, alone) if at_once else _begin_by_steps(choice.run_id)
+        return Unbegun.TAKEN
+    begun = current.STORE.begin(choice.run_id, worker_name(), alone=alone)
+    if begun is None:
+        return Unbegun.TAKEN
+    run, facts = begun
     # No CEL is evaluated in a transaction: such a run is claimed first and judged then.
     if not fresh and rests_on_cel(facts):
-        raise Refused(choice.run_id)
-    if judge(lease.run, facts, conditions=not fresh) is not None:
-        raise Refused(choice.run_id)
-    return lease
+        return Unbegun.REFUSED
+    if judge(run, facts, conditions=not fresh) is not None:
+        return Unbegun.REFUSED
+    assert run.lease_token  # noqa: S101 - begun just now
+    return Lease(run, run.lease_token, run.attempt, _events_known(run))
 
 
-def _begin_by_steps(run_id: uuid.UUID) -> tuple[Lease, Facts]:
-    lease = claim_make(Run.objects.filter(pk=run_id))
-    if lease is None:
-        raise _Taken
-    start_mark(lease)
-    return lease, facts_of(lease.run)
-
-
-def _begin_at_once(run_id: uuid.UUID, alone: bool) -> tuple[Lease, Facts]:
-    token, now, worker = uuid.uuid4(), timezone.now(), worker_name()
-    begun = hotwork.run_begin(run_id, token, now, worker, alone=alone)
-    if begun is None:
-        raise _Taken
-    run, facts = begun
+def _events_known(run: Run) -> tuple[Step, ...] | None:
+    """The events of a run that was begun just now; None where it has more than those of a first beginning."""
     number = {"attempt": run.attempt}
+    at = run.started_at or run.created_at
     events = (
         Step(1, CALL_REQUESTED, run.created_at, {}),
-        Step(2, CLAIMED, now, {**number, "worker": worker}),
-        Step(3, STARTED, now, number),
+        Step(2, CLAIMED, at, {**number, "worker": worker_name()}),
+        Step(3, STARTED, at, number),
     )
-    # A run that has more events behind it than these is finished by reading them.
-    known = events if run.events_count == len(events) else None
-    return Lease(run, token, run.attempt, known), facts
+    return events if run.events_count == len(events) else None
 
 
 def _begin_apart(run_id: uuid.UUID) -> Lease | None:

@@ -1,34 +1,18 @@
 """Caps: how many runs may be carried out at once, by session, tool, persona and in the whole hub.
 
-The choice of a run (`choice.py`, `hotwork.py`) looks at them without a lock. Two claims at once may
+The choice of a run (`store/`) looks at them without a lock. Two claims at once may
 both see the last free place: so whoever claims under a cap takes the cap's lock and counts again.
 
 Calls that name no session share the persona's default session. Its cap bounds what workers carry out: calls
 that the web process carries out at once neither wait for it nor count. Nearly every claim is under it, so its
-lock and its count are part of the claim's own statements (`hotwork.py`).
+lock and its count are part of the store's own statements.
 """
 
-from dataclasses import dataclass
-from uuid import UUID
-
 from django.conf import settings
-from django.db import connection
 
+from execution.engine.due import DEFAULT_SESSION, Choice
+from execution.engine.store import current
 from execution.models import Run, Status
-
-DEFAULT_SESSION = ("", "default")
-"""How a run's row names the persona's default session."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A run that may be claimed, and what its caps are counted by. `at_once` is the tool's, if it has one."""
-
-    run_id: UUID
-    persona_id: int
-    tool: str
-    session: str
-    at_once: int | None
 
 
 def caps_hold(choice: Choice) -> bool:
@@ -36,10 +20,7 @@ def caps_hold(choice: Choice) -> bool:
     caps = caps_of(choice)
     if not caps:
         return True
-    if connection.vendor == "postgresql":  # SQLite has one writer
-        with connection.cursor() as cursor:
-            for name in sorted(caps):
-                cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"cap:{name}"])
+    current.STORE.names_lock(sorted(f"cap:{name}" for name in caps))
     running = Run.objects.filter(status=Status.RUNNING)
     return all(running.filter(**same).count() < most for same, most in caps.values())
 

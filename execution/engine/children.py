@@ -9,13 +9,12 @@ from django.conf import settings
 
 from core.errors import ToolHubError
 from execution.engine.accept import accept_pending, accepted_of
-from execution.engine.calls.checks import Checked, call_check, limit_denied
-from execution.engine.calls.gates import rights_of
+from execution.engine.calls.checks import Checked, call_check
 from execution.engine.calls.refusals import refusal_record
-from execution.engine.calls.requests import CallRequest
-from execution.features.approvals.ask import approval_ask
+from execution.engine.facts import rights_of
+from execution.engine.features import Conflict
+from execution.engine.requests import CallRequest
 from execution.models import Run
-from security.policy.usage import LimitReached
 from security.principals import PersonaPrincipal
 
 DEPTH_MAX = 8
@@ -76,21 +75,16 @@ def _bounds_check(run: Run) -> None:
         raise ToolHubError(message, code="RESOURCE_EXCEEDED")
 
 
-def child_submit(child: Child) -> Run:
-    """Accepts the child in the caller's transaction: it waits for a worker, or for an approval.
+def child_submit(child: Child) -> Run | Conflict:
+    """Accept the child in the caller's transaction: it waits for a worker, or for an approval.
 
-    Raises Overloaded, and LimitReached where the last call of a quota was made meanwhile.
+    A Conflict where what it was checked by has changed. Raises Overloaded, ToolHubError (429) where the last
+    call of a limit was made meanwhile.
     """
-    accepted = accepted_of(child.principal, child.checked)
-    asks = child.checked.decision.asks
-    return approval_ask(accepted, asks) if asks else accept_pending(accepted, inline=False)
+    return accept_pending(accepted_of(child.principal, child.checked), inline=False)
 
 
-def child_refused(child: Child, cause: ToolHubError | LimitReached) -> ToolHubError:
-    """Lets the ledger hear of a child that could not be accepted; why. After its transaction."""
-    found, request = child.checked.found, child.checked.request
-    error = cause
-    if isinstance(error, LimitReached):
-        error = limit_denied(child.principal, found, request, error.told)
-    refusal_record(child.principal, found.name, error, {"parent": str(request.parent)})
-    return error
+def child_refused(child: Child, error: ToolHubError) -> None:
+    """Let the ledger hear of a child that could not be accepted; after the transaction that tried it."""
+    why = {"parent": str(child.checked.request.parent)}
+    refusal_record(child.principal, child.checked.found.name, error, why)

@@ -3,49 +3,24 @@
 import os
 import socket
 import uuid
-from dataclasses import dataclass
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
-from core.clock import lease_boot, lease_now
 from core.failpoints import failpoint
-from execution.engine.choice import choice_make
 from execution.engine.doubt import LOST, is_begun
-from execution.engine.events import Step, event_add, event_next
+from execution.engine.events import event_add, event_next
+from execution.engine.lease import Lease
 from execution.engine.states import transition
-from execution.models import Attempt, Run, RunEvent, Status
+from execution.models import Attempt, Run, Status
 from execution.run_events import CLAIMED, STARTED
-
-
-@dataclass(frozen=True)
-class Lease:
-    """The right to carry a run out: whoever holds the token may start and finish this attempt.
-
-    `events` are all that the run has, where the claim knows them.
-    """
-
-    run: Run
-    token: uuid.UUID
-    attempt: int
-    events: tuple[RunEvent | Step, ...] | None = None
 
 
 def worker_name() -> str:
     """Names this process for people: host and pid."""
     return f"{socket.gethostname()[:80]}:{os.getpid()}"
-
-
-def claim_next(queue: str) -> Lease | None:
-    """Claims the fairest due run of a queue; None when nothing is due."""
-    with transaction.atomic():
-        choice = choice_make(queue)
-        lease = claim_make(Run.objects.filter(pk=choice.run_id)) if choice else None
-        failpoint("claim.before")
-    failpoint("claim.after")
-    return lease
 
 
 def claim_this(run: Run) -> Lease | None:
@@ -75,8 +50,8 @@ def claim_make(candidates: QuerySet[Run]) -> Lease | None:
         who="claim",
         attempt=run.attempt + 1,
         lease_token=token,
-        lease_ends=lease_now() + settings.LEASE_S,
-        lease_boot=lease_boot(),
+        beats=0,
+        beat_at=Now(),
         events_count=run.events_count + 1,
     )
     if not moved:

@@ -9,8 +9,9 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, close_old_connections, connection, transaction
+from django.db.models import F
+from django.db.models.functions import Now
 
-from core.clock import lease_boot, lease_now
 from execution.models import Attempt, Run, Status
 
 # What a lost connection raises, among other things.
@@ -53,5 +54,5 @@ def _look(run: Run, token: UUID) -> bool | None:
         mine = Attempt.objects.filter(run=run, lease_token=token, started_at__isnull=False)
         if row != (Status.RUNNING, token) or not mine.exists():
             return False
-        here.update(lease_ends=lease_now() + settings.LEASE_S, lease_boot=lease_boot())
+        here.update(beats=F("beats") + 1, beat_at=Now())
         return True

@@ -44,6 +44,8 @@ def outcome_entry(run: Run, outcome: Outcome, events_digest: bytes, actor: Actor
         data["result"] = commitment(bytes(run.salt), result_hash)
     if outcome.sandbox:
         data["sandbox"] = dict(outcome.sandbox)
+    if outcome.side_effect:
+        data["side_effect"] = outcome.side_effect.value
     if outcome.error:
         data["error_code"] = outcome.error_code
     return Entry(RUN_OUTCOME, actor, "tool", run.tool, data, run.pk)

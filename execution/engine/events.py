@@ -89,3 +89,8 @@ def event_view(event: RunEvent | Step, run: Run) -> dict[str, Any]:
 def iso(moment: datetime | None) -> str | None:
     """RFC 3339 in UTC, to the microsecond."""
     return moment.isoformat(timespec="microseconds").replace("+00:00", "Z") if moment else None
+
+
+def sequence_read(text: str | None) -> int:
+    """An event's number from a header or query, 0 when absent or malformed."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0

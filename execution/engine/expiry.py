@@ -15,12 +15,10 @@ from django.utils import timezone
 from audit.ledger import Entry, record
 from core.actors import SYSTEM
 from core.duties.rows import all_or_each
-from core.outbox.models import Delivery
+from execution.engine.features import LIFE
 from execution.engine.selectors import first_id_at
 from execution.engine.states import FINAL
 from execution.event_kinds import RUN_PAYLOADS_EXPIRED
-from execution.features.artefacts.services import artefacts_remove
-from execution.features.callbacks.state import RUN_OUTCOME
 from execution.models import Run, RunEvent
 from execution.run_events import LOGGED, PRINTED, PROGRESS
 
@@ -63,10 +61,10 @@ def _expire(before: datetime, run_ids: Sequence[UUID]) -> int:
         Run.objects.filter(pk__in=mine).update(
             payload_expired_at=timezone.now(), arguments={}, request={}, result=None, salt=b""
         )
-        artefacts_remove(mine)
+        for remove in LIFE.acting("at_expiry"):
+            remove(mine)
         said = RunEvent.objects.filter(run_id__in=mine, kind__in=(PROGRESS, PRINTED, LOGGED))
         said.update(data={"expired": True})
-        Delivery.objects.filter(kind=RUN_OUTCOME, subject__in=mine).delete()
         span = {"first": str(min(mine)), "last": str(max(mine))}
         data = {"runs": len(mine), "ended_before": before.isoformat(), **span}
         record(Entry(RUN_PAYLOADS_EXPIRED, SYSTEM, "hub", "runs", data))

@@ -10,11 +10,12 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import Error, close_old_connections, connection
+from django.db.models import F
+from django.db.models.functions import Now
 
-from core.clock import lease_boot, lease_now
-from execution.engine.claim import Lease
+from execution.engine.call import Call
+from execution.engine.lease import Lease
 from execution.models import Run, Status
-from execution.runners.call import Call
 
 log = logging.getLogger(__name__)
 # A tool is stopped this long before its lease can end.
@@ -95,7 +96,7 @@ class Heart:
         )
         now = time.monotonic()
         if any(now - one.extended >= settings.LEASE_S / 6 for one in held.values()):
-            mine.update(lease_ends=lease_now() + settings.LEASE_S, lease_boot=lease_boot())
+            mine.update(beats=F("beats") + 1, beat_at=Now())
             extended = True
         else:
             extended = False

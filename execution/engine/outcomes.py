@@ -9,9 +9,10 @@ from typing import Any
 from audit.models import Event
 from core.errors import error_object
 from core.json.canonical import canonical
-from execution.memory.changes import Change
+from execution.engine.changes import Change
 from execution.models import Run, Status
 from execution.run_events import CALL_COMPLETED, CALL_FAILED
+from execution.side_effects import SideEffect
 
 Files = Sequence[tuple[str, bytes]]
 
@@ -40,6 +41,10 @@ class Outcome:
     files: Files = field(default=(), repr=False)
     # What the tool asks to have changed in memory.
     memory: tuple[Change, ...] = ()
+    # How far the effect can have gone, where whoever carried the attempt out knows; else how it ended tells.
+    side_effect: SideEffect | None = None
+    # What starting took, before the tool's own work, in ms.
+    start_ms: float = 0.0
 
     @property
     def result_hash(self) -> bytes | None:
@@ -62,6 +67,7 @@ def outcome_set(run: Run, outcome: Outcome, at: datetime, ledger: Event) -> None
     run.result_hash, run.error, run.resources = outcome.result_hash, outcome.error, dict(outcome.resources)
     run.warnings = [*run.warnings, *outcome.warnings]
     run.outcome_leaf, run.sandbox = ledger.leaf, outcome.sandbox
+    run.side_effect = outcome.side_effect or ""
 
 
 def failure(
@@ -71,9 +77,11 @@ def failure(
     at: datetime,
     status: Status = Status.FAILED,
     details: Mapping[str, Any] | None = None,
+    side_effect: SideEffect | None = None,
 ) -> Outcome:
     """An outcome without a result that took no time of the tool's."""
-    return Outcome(status, at, at, 0.0, error=error_object(code, message, details=details))
+    error = error_object(code, message, details=details)
+    return Outcome(status, at, at, 0.0, error=error, side_effect=side_effect)
 
 
 def success(data: Any, *, started_at: datetime, ended_at: datetime, duration_ms: float) -> Outcome:

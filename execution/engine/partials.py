@@ -7,8 +7,8 @@ from typing import Any
 from django.db import Error, close_old_connections, transaction
 
 from core.json.canonical import canonical
-from execution.engine.claim import Lease
 from execution.engine.events import event_add
+from execution.engine.lease import Lease
 from execution.engine.notices import run_wake
 from execution.models import Run, Status
 from execution.run_events import PROGRESS

@@ -5,19 +5,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from execution.engine.begin import Onward, begin_next
+from execution.engine.call import call_of
 from execution.engine.calls.gates import gate
-from execution.engine.claim import Lease, lease_start
+from execution.engine.claim import lease_start
+from execution.engine.features import LIFE, traits_of
 from execution.engine.finish import Follow, run_finish
 from execution.engine.heart import HEART
-from execution.engine.outcomes import failure
+from execution.engine.lease import Lease
+from execution.engine.outcomes import Outcome, failure
 from execution.engine.partials import Partials
-from execution.features.preconditions.check import failed_descriptions
-from execution.features.preconditions.runs import preconditions_kept, preconditions_refusal
-from execution.memory.changes import memory_given
-from execution.memory.places import place_of
 from execution.models import Status
-from execution.runners.call import call_of
-from execution.runners.perform import call_run
 
 log = logging.getLogger(__name__)
 
@@ -61,22 +58,15 @@ def run_carry_out(lease: Lease, *, inline: bool = False, follow: Follow | None =
     call.emit, call.tell = partials.add, partials.tell
     with HEART.beating(lease, call):
         call.moment = lease.run.started_at
-        # A hook is no call of the tool: nothing comes before it or after.
-        extras = frozenset[str]() if "hook" in lease.run.request else lease.run.tool_version.extras
-        if "preconditions" in extras:
-            if not preconditions_kept(lease):
+        for prepare in LIFE.acting("before_start", traits_of(lease.run)):
+            said = prepare(lease, call)
+            if isinstance(said, Outcome):
+                return run_finish(lease, said, final=True)
+            if said is not None:
                 log.warning("run %s: the lease was lost before the tool began", lease.run.pk)
                 return False
-            refusal = preconditions_refusal(lease.run)
-            if refusal is not None:
-                return run_finish(lease, refusal, final=True)
-            call.degraded = failed_descriptions(lease.run.preconditions)
-        if "memory" in extras:
-            named = lease.run.tool_version.declared["memory"]
-            place = place_of(lease.run.persona_id, lease.run.request)
-            call.memory = {"found": memory_given(place, named), "named": named}
         try:
-            outcome = call_run(call)
+            outcome = LIFE.call_run(call)
         except Exception:
             # A runner promises never to raise; if it does, that is our mistake and still one outcome.
             log.exception("the runner of run %s failed", lease.run.pk)

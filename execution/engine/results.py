@@ -7,11 +7,10 @@ import orjson
 from core.json.canonical import canonical
 from execution.engine.brief import attempts_of
 from execution.engine.events import iso
+from execution.engine.features import LIFE, traits_of
+from execution.engine.runtimes import RUNTIMES
 from execution.engine.states import FINAL
-from execution.features.callbacks.state import callback_view
-from execution.features.recovery.view import recovery_view
 from execution.models import Attempt, Run, Status
-from execution.runners.registry import RUNTIMES
 
 
 def metadata_of(run: Run) -> dict[str, Any]:
@@ -19,7 +18,7 @@ def metadata_of(run: Run) -> dict[str, Any]:
     files = (run.sandbox or {}).get("artefacts")
     runtime = RUNTIMES.get(run.tool_version.runner)
     is_held = runtime is None or runtime.is_sandboxed
-    return ({"artefacts": files} if files else {}) | {
+    metadata = ({"artefacts": files} if files else {}) | {
         "run_id": str(run.pk),
         "tool": run.tool,
         "version": run.tool_version.version,
@@ -33,14 +32,18 @@ def metadata_of(run: Run) -> dict[str, Any]:
         "result_hash": bytes(run.result_hash).hex() if run.result_hash else None,
         "degraded": bool(run.preconditions and run.preconditions["degraded_mode"]),
         "sandbox": (run.sandbox or {}).get("level") if is_held else "none",
+        "side_effect": run.side_effect or None,
         "resources": run.resources,
         "audit_leaf": bytes(run.outcome_leaf).hex() if run.outcome_leaf else None,
         "warnings": run.warnings,
-        "recovery": recovery_view(run),
+        **LIFE.members,
         "origin": str(run.origin_id) if run.origin_id else None,
         "parent_run_id": str(run.parent_id) if run.parent_id else None,
         "payload_expired_at": iso(run.payload_expired_at),
     }
+    for shown in LIFE.acting("shown", traits_of(run)):
+        metadata |= shown(run)
+    return metadata
 
 
 def run_view(run: Run) -> dict[str, Any]:
@@ -67,11 +70,12 @@ def _attempt_view(attempt: Attempt) -> dict[str, Any]:
         "started_at": iso(attempt.started_at),
         "finished_at": iso(attempt.finished_at),
         "duration_ms": attempt.duration_ms,
+        "side_effect": attempt.side_effect or None,
         "delay_ms": attempt.delay_ms,
     }
 
 
-def envelope(run: Run, *, with_callback: bool = True) -> dict[str, Any]:
+def envelope(run: Run) -> dict[str, Any]:
     """The result of a run. `success` is null until there is an outcome.
 
     `data` holds exactly the canonical bytes that `result_hash` is over; null where the payload was removed
@@ -83,5 +87,5 @@ def envelope(run: Run, *, with_callback: bool = True) -> dict[str, Any]:
         "success": completed if done else None,
         "data": orjson.Fragment(canonical(run.result)) if completed else None,
         "error": run.error_told,
-        "metadata": metadata_of(run) | ({"callback": callback_view(run)} if with_callback else {}),
+        "metadata": metadata_of(run),
     }

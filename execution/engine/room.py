@@ -7,11 +7,9 @@ from django.conf import settings
 
 from core.errors import Overloaded
 from core.shares import share_of
-from execution.engine.store import hotpath
-from execution.models import Run, Status
+from execution.engine.store import current
 
 RETRY_AFTER_S = 5
-WAITING = (Status.PENDING, Status.WAITING_RETRY)
 # A count is valid for SERVES_S seconds, and for one SHARE-th of the room that it found: other processes
 # accept runs as well.
 SERVES_S = 0.25
@@ -43,7 +41,7 @@ class Room:
         mine: Key = (queue, most, least, persona_id)
         if self._is_left(everybody) or self._is_left(mine):
             return
-        waiting, own = _waiting(queue, persona_id, most)
+        waiting, own = current.STORE.waiting_counts(queue, persona_id, most)
         # Below this many waiting runs no persona can be over its share, whoever they belong to.
         calm = max(min(least, most), most // 2) - waiting
         if calm > 0:
@@ -83,11 +81,3 @@ def _refusal(persona: str, queue: str, own: int, share: int) -> Overloaded:
         data={"persona": persona, "queue": queue, "waiting": own, "share": share},
         retry_after=RETRY_AFTER_S,
     )
-
-
-def _waiting(queue: str, persona_id: int, most: int) -> tuple[int, int]:
-    """Count the runs that wait in a queue, and the persona's among them; each up to about `most`."""
-    if hotpath.is_served():
-        return hotpath.waiting_counts(queue, persona_id, most)
-    rows = Run.objects.filter(queue=queue, status__in=WAITING).order_by().values("pk")
-    return rows[:most].count(), rows.filter(persona_id=persona_id)[:most].count()

@@ -9,8 +9,8 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet
 
 from core.clock import since_of
-from core.errors import NotFound
-from execution.engine.states import UNRESOLVED
+from core.errors import NotFound, ToolHubError
+from execution.engine.states import FINAL, UNRESOLVED
 from execution.models import Run, Status
 from registry.models import Tool
 from security.models import Persona, User
@@ -158,3 +158,23 @@ def runs_by_tool(since: datetime, by: User, names: Iterable[str]) -> dict[str, i
     """How many runs that the person sees each of the tools had since then."""
     rows = runs_seen(by).filter(pk__gte=first_id_at(since), tool__in=list(names)).order_by()
     return dict(rows.values_list("tool").annotate(n=Count("pk")))
+
+
+def finished_require(run: Run) -> None:
+    """Raises ToolHubError (409) for a run without an outcome."""
+    if run.status in FINAL:
+        return
+    unknown = run.status == Status.OUTCOME_UNKNOWN
+    why = "Nobody knows yet what it did: a person has to resolve it." if unknown else f"It is {run.status}."
+    raise ToolHubError(f"The run has no outcome yet. {why}", code="RUN_UNFINISHED")
+
+
+def payload_require(run: Run) -> None:
+    """Raises ToolHubError (410) for a run whose arguments and result were removed with age."""
+    at = run.payload_expired_at
+    if at is not None:
+        raise ToolHubError(f"The run's payload was removed on {_day(at)}.", code="PAYLOAD_EXPIRED")
+
+
+def _day(at: datetime) -> str:
+    return at.strftime("%Y-%m-%d")

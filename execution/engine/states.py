@@ -35,7 +35,7 @@ TABLE: tuple[Move, ...] = (
     Move(S.PENDING, S.RUNNING, "claim", "due, rights still hold, lease set"),
     Move(S.PENDING, S.CANCELLED, "caller", "cancel asked"),
     Move(S.PENDING, S.FAILED, "claim", "rights lost"),
-    Move(S.PENDING, S.TIMEOUT, "claim", "deadline passed"),
+    Move(S.PENDING, S.TIMEOUT, "steward", "deadline passed, never begun"),
     Move(S.RUNNING, S.COMPLETED, "finish", "my lease token"),
     Move(S.RUNNING, S.FAILED, "finish", "my lease token"),
     Move(S.RUNNING, S.TIMEOUT, "finish", "my lease token"),

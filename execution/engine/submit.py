@@ -4,7 +4,6 @@ import contextlib
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
@@ -12,36 +11,32 @@ from django.utils import timezone
 
 from audit.ledger import Entry, record
 from core.actors import Actor
-from core.errors import ToolHubError
+from core.errors import Overloaded, ToolHubError
 from core.failpoints import failpoint
 from core.metrics import RUNS
-from execution.engine.accept import Accepted, accept_finished, accept_pending, accepted_of, run_hand_over
-from execution.engine.begin import Refused, begin_accepted, begin_new
-from execution.engine.calls.checks import Refuse, call_check, key_check, limit_denied
+from execution.engine.accept import accept_finished, accept_pending, accepted_of, run_hand_over
+from execution.engine.accepted import Accepted
+from execution.engine.begin import Unbegun, begin_accepted, begin_new, has_short_way
+from execution.engine.call import call_of
+from execution.engine.calls.checks import Refuse, call_check, key_check
 from execution.engine.calls.refusals import refusal_record
-from execution.engine.calls.requests import CallRequest, at_once_of
-from execution.engine.claim import Lease
 from execution.engine.doubt import LOST, is_begun
-from execution.engine.events import event_add
-from execution.engine.finish import outcome_write
-from execution.engine.outcomes import Outcome, failure
+from execution.engine.events import event_add, event_next
+from execution.engine.features import LIFE, Conflict
+from execution.engine.lease import Lease
+from execution.engine.outcomes import failure
 from execution.engine.perform import run_carry_out
-from execution.engine.selectors import STATUS_GROUPS
+from execution.engine.plans import TRIES, planned
+from execution.engine.requests import CallRequest, at_once_of
+from execution.engine.runtimes import RUNTIMES
+from execution.engine.settle import run_settle
 from execution.engine.states import FINAL
-from execution.engine.store import hotpath
-from execution.engine.store.hotpath import Outdated
+from execution.engine.store.known import Proof
 from execution.event_kinds import RUN_CANCEL_ASKED
-from execution.features.approvals.ask import approval_ask
-from execution.features.approvals.expiry import approval_close
-from execution.features.effects.apply import Apply, effects_follow
-from execution.models import IdempotencyKey, Recovery, Run, Status, Verdict
+from execution.models import IdempotencyKey, Run, Status
 from execution.run_events import CANCEL_ASKED
-from execution.runners.call import call_of
-from execution.runners.perform import call_run
-from execution.runners.registry import RUNTIMES
+from execution.side_effects import SideEffect
 from registry.selectors import ResolvedTool
-from security.decisions import Check
-from security.policy.usage import LimitGone, LimitReached, limits_held
 from security.principals import PersonaPrincipal
 
 
@@ -61,7 +56,6 @@ def run_submit(
     manner: Manner,
     key: str | None = None,
     found: ResolvedTool | None = None,
-    proof: hotpath.Proof | None = None,
 ) -> Run:
     """Takes a call through every check and accepts it; carries it out here when it is quick.
 
@@ -69,40 +63,65 @@ def run_submit(
     Order: found, allowed, arguments, then the run. Raises NotFound (404), Denied (403),
     InvalidRequest (422), Conflict (409), ToolHubError (429), Overloaded (503). What is refused leaves
     an event in the ledger and no run.
-
-    With a `proof` of what this process knew before, a run is written only here, and only where all of it
-    still holds; else, and for every refusal, Outdated is raised: no run is there, and nothing had an effect.
     """
-    refuse = functools.partial(refusal_record, principal) if proof is None else _outdated
-    checked = call_check(principal, name, request, found=found, refuse=refuse)
-    with _refused(refuse, checked.found.name):
+    refuse = functools.partial(refusal_record, principal)
+    for _ in range(TRIES):
+        checked = call_check(principal, name, request, found=found, refuse=refuse)
+        with _refused(refuse, checked.found.name):
+            key_check(key)
+            run = _accept(accepted_of(principal, checked, key), manner)
+        if isinstance(run, Run):
+            return _counted(run)
+        # What it was decided on has changed, and nothing was written: what holds now decides.
+        found = None
+    raise Overloaded("What the call is decided on changes again and again.", retry_after=1)
+
+
+def run_submit_known(
+    *,
+    principal: PersonaPrincipal,
+    found: ResolvedTool,
+    request: CallRequest,
+    manner: Manner,
+    proof: Proof,
+    key: str | None = None,
+) -> Run | None:
+    """The same by what this process knew before; None where `run_submit` has to decide.
+
+    A run is written only where all still holds that the `proof` names. Nothing is recorded of a refusal here:
+    it may rest on what is over. Nor is a run returned that has the key already: who may see it is decided
+    anew.
+    """
+    if request.version or not _may_be_proven(found):
+        return None
+    try:
+        checked = call_check(principal, found.name, request, found=found)
         key_check(key)
-    accepted = accepted_of(principal, checked, key, proof)
-    with _refused(refuse, checked.found.name):
-        if key and (earlier := _earlier_run(accepted)):
-            return earlier
-        try:
-            # A hook is no call yet.
-            run: Run | None = _carry_out(
-                accepted, checked.found, manner, None if request.hook else checked.decision.asks
-            )
-        except IntegrityError:
-            # Of many equal calls at once one wins the key; the others return its run.
-            if key and (winner := _earlier_run(accepted)):
-                return winner
-            raise
-        except LimitGone:
-            run = None
-        except LimitReached as reached:
-            # An equal call at once may have taken the last place.
-            if key and (winner := _earlier_run(accepted)):
-                return winner
-            raise limit_denied(principal, checked.found, request, reached.told) from reached
-    if run is None:
-        # A limit was taken away meanwhile, and nothing was written: what holds now decides.
-        return run_submit(principal=principal, name=name, request=request, manner=manner, key=key)
+        run = _carry_out(accepted_of(principal, checked, key, proof), manner)
+    except (IntegrityError, ToolHubError):
+        return None
+    return _counted(run) if isinstance(run, Run) else None
+
+
+def _counted(run: Run) -> Run:
     RUNS.labels("inline" if run.inline else "queued").inc()
     return run
+
+
+def _accept(accepted: Accepted, manner: Manner) -> Run | Conflict | None:
+    """The run of a call that passed its checks, or of an earlier one with its key.
+
+    A Conflict where what it was decided on has changed, None where its proof does not hold.
+    """
+    try:
+        return _carry_out(accepted, manner)
+    except (IntegrityError, ToolHubError) as error:
+        # Of all calls with a key one wins it, and perhaps a limit's last place; the others return its run.
+        if accepted.key and (earlier := _earlier_run(accepted)):
+            return earlier
+        if not accepted.key or isinstance(error, ToolHubError):
+            raise
+        return _carry_out(accepted, manner)  # the key's time was over
 
 
 @contextlib.contextmanager
@@ -130,15 +149,9 @@ def _earlier_run(accepted: Accepted) -> Run | None:
     return row.run
 
 
-def _outdated(*_: Any) -> None:
-    raise Outdated
-
-
-def may_be_proven(found: ResolvedTool) -> bool:
-    """Whether one statement may accept calls of the tool here: nothing has to be counted before."""
-    version = found.version
-    counted = at_once_of(version) is not None or found.policy.limits
-    return settings.INLINE and RUNTIMES[version.runner].may_run_inline and not counted
+def _may_be_proven(found: ResolvedTool) -> bool:
+    """Whether a proof may accept a call of the tool: not where runs of it have to be counted first."""
+    return at_once_of(found.version) is None or not RUNTIMES[found.version.runner].may_run_inline
 
 
 def _is_brief(found: ResolvedTool) -> bool:
@@ -148,84 +161,102 @@ def _is_brief(found: ResolvedTool) -> bool:
     of a tool's runs there are at once. Limits come before work.
     """
     version = found.version
+    counted = found.policy.limits or at_once_of(version) is not None
     harmless = RUNTIMES[version.runner].is_trusted and version.is_pure and not version.uses_network
-    return harmless and not version.extras and not version.takes_config and may_be_proven(found)
+    return harmless and not version.extras and not version.takes_config and not counted
 
 
-def _carry_out(accepted: Accepted, found: ResolvedTool, manner: Manner, asks: Check | None) -> Run:
-    version = accepted.version
+def _carry_out(accepted: Accepted, manner: Manner) -> Run | Conflict | None:
+    version, found = accepted.version, accepted.found
     quick = accepted.bounds.timeout_ms <= min(manner.wait_s * 1000, settings.INLINE_MAX_MS)
-    inline = settings.INLINE and not manner.detached and quick and RUNTIMES[version.runner].may_run_inline
-    if asks is None and inline and _is_brief(found) and not accepted.request.callback_url:
+    runtime = RUNTIMES[version.runner]
+    inline = settings.INLINE and not manner.detached and quick and runtime.may_run_inline
+    inline = inline and accepted.asks is None
+    if inline and _is_brief(found) and not accepted.request.callback_url:
         run = accepted.run(inline=True)
-        return accept_finished(accepted, run, call_run(call_of(run, inline=True, attempt=1)))
-    if accepted.proof and (asks is not None or not inline):
-        raise Outdated
-    if asks is not None:
-        with limits_held(accepted.limits):
-            return approval_ask(accepted, asks)
+        outcome = LIFE.call_run(call_of(run, inline=True, attempt=1))
+        return run if accept_finished(accepted, run, outcome) else None
     if not inline:
-        with limits_held(accepted.limits):
-            return accept_pending(accepted, inline=False)
-    # No longer than this: what comes then has begun, and is not done again.
-    with limits_held(accepted.limits):
-        run, lease = _accept_begun(accepted)
-    if lease and run_carry_out(lease, inline=True) and lease.run.status in FINAL:
-        return lease.run
-    return Run.objects.select_related("tool_version").get(pk=run.pk)
+        return accept_pending(accepted, inline=False)
+    begun = _accept_begun(accepted)
+    if not isinstance(begun, Lease):
+        return begun
+    # What comes now has begun, and is not done again.
+    if run_carry_out(begun, inline=True) and begun.run.status in FINAL:
+        return begun.run
+    return Run.objects.select_related("tool_version").get(pk=begun.run.pk)
 
 
-def _accept_begun(accepted: Accepted) -> tuple[Run, Lease | None]:
-    """Accepts a run and begins it, in one transaction; no lease where it waits for a worker after all."""
-    if at_once := begin_new(accepted):
-        return at_once.run, at_once
+def _accept_begun(accepted: Accepted) -> Lease | Run | Conflict | None:
+    """Accepts a run and begins it, in one transaction; the run alone where it waits for a worker instead."""
+    if has_short_way(accepted):
+        return planned(functools.partial(begin_new, accepted))
     if accepted.proof:
-        raise Outdated
-    lease = None
+        return None
+    run: Run | Conflict | None = None
+    lease: Lease | Unbegun | None = None
     try:
         with transaction.atomic():
             run = accept_pending(accepted, inline=True)
+            if isinstance(run, Conflict):
+                return run
             lease = begin_accepted(run)
-            if lease is None:  # a cap is full
+            if lease is Unbegun.TAKEN:  # a cap is full
                 run_hand_over(run)
+            elif lease is Unbegun.REFUSED:
+                transaction.set_rollback(True)
             failpoint("start.before")
-    except Refused:  # revoked this very moment: the run's outcome says so
-        return accept_pending(accepted, inline=False), None
     except LOST:
-        if lease is None or connection.in_atomic_block or not is_begun(run, lease.token):
+        if not isinstance(lease, Lease) or connection.in_atomic_block or not is_begun(lease.run, lease.token):
             raise
+    if lease is Unbegun.REFUSED:  # revoked this very moment: the run's outcome says so
+        return accept_pending(accepted, inline=False)
     failpoint("start.after")
-    return run, lease
+    return lease if isinstance(lease, Lease) else run
 
 
 def run_cancel(*, by: Actor, run: Run) -> bool:
     """Asks a run to stop. True when it will, or has; false when there is nothing left to stop.
 
-    One that waits ends at once, with its effects where an attempt was begun, and a fallback that it waits for
-    is asked to stop, too. One that runs is told by its worker's next beat.
+    One that waits ends at once, with its effects where an attempt was begun, and what features have going on
+    for it is asked to stop, too. One that runs is told by its worker's next beat.
     """
-    outcome = failure("CANCELLED", f"Cancelled by {by.name}.", at=timezone.now(), status=Status.CANCELLED)
-    if not effects_follow(outcome, functools.partial(_cancel, by, run)):
-        return False
-    fallback = Recovery.objects.select_related("child").filter(run=run).first()
-    if fallback and fallback.child:
-        run_cancel(by=by, run=fallback.child)
-    return True
-
-
-def _cancel(by: Actor, run: Run, outcome: Outcome, apply: Apply) -> bool:
-    with transaction.atomic():
-        here = Run.objects.filter(pk=run.pk)
+    words, at = f"Cancelled by {by.name}.", timezone.now()
+    # One that waits has nothing under way: of what was begun before, its attempts tell.
+    none = SideEffect.NONE
+    outcome = failure("CANCELLED", words, at=at, status=Status.CANCELLED, side_effect=none)
+    for _ in range(TRIES):
+        current = Run.objects.select_related("tool_version").get(pk=run.pk)
+        status = Status(current.status)
         # A run whose outcome is unknown has nothing left to stop: a person resolves it.
-        stoppable = here.exclude(status__in=[*FINAL, Status.OUTCOME_UNKNOWN])
-        asked = stoppable.update(cancel_asked_at=timezone.now())
-        if not asked:
+        if status in FINAL or status is Status.OUTCOME_UNKNOWN:
+            return False
+        if status is Status.RUNNING:
+            asked = _ask_to_stop(current, by)
+        else:
+            before = functools.partial(_cancel_asked, by)
+            asked = run_settle(current, outcome, sources=[status], who="caller", actor=by, before=before)
+        if asked:
+            for stop in LIFE.acting("after_cancel"):
+                stop(run, by)
+            return True
+    return False
+
+
+def _ask_to_stop(run: Run, by: Actor) -> bool:
+    with transaction.atomic():
+        here = Run.objects.filter(pk=run.pk, status=Status.RUNNING)
+        if not here.update(cancel_asked_at=timezone.now()):
             return False
         event_add(run.pk, CANCEL_ASKED, {"by": by.name})
         record(Entry(RUN_CANCEL_ASKED, by, "tool", run.tool, {}, run.pk))
-        approval_close(run, Verdict.WITHDRAWN, by)
-        write = functools.partial(outcome_write, run.pk, None, who="caller", outcome=outcome, actor=by)
-        for waiting in STATUS_GROUPS["waiting"]:
-            if write(source=waiting, apply=apply):
-                break
+    return True
+
+
+def _cancel_asked(by: Actor, run: Run) -> bool:
+    Run.objects.filter(pk=run.pk).update(cancel_asked_at=timezone.now())
+    event_next(run, CANCEL_ASKED, {"by": by.name})
+    record(Entry(RUN_CANCEL_ASKED, by, "tool", run.tool, {}, run.pk))
+    for drop in LIFE.acting("at_cancel"):
+        drop(run, by)
     return True

@@ -14,11 +14,11 @@ from core.errors import Conflict, InvalidRequest, NotFound
 from core.etags import if_match, tagged
 from core.keyset import page_after
 from core.openapi import tagged_read, versioned
-from execution.edits import MEMORY_ITEM
 from execution.engine.events import iso
+from execution.engine.places import DEFAULT, Place
 from execution.memory import openapi
+from execution.memory.edits import MEMORY_ITEM
 from execution.memory.models import Item, Session
-from execution.memory.places import DEFAULT, Place
 from execution.memory.selectors import (
     item_get,
     items_list,

@@ -7,13 +7,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from execution.engine.events import iso
+from execution.engine.events import iso, sequence_read
 from execution.memory import openapi
 from execution.memory.events import events_after
 from execution.memory.models import Webhook
 from execution.memory.selectors import session_get
 from execution.memory.webhooks import event_view, webhook_add, webhook_remove
-from execution.runs.api import sequence_read
 from registry.bodies import body_check
 from registry.schemas import validator_build
 from security.idempotency import creates

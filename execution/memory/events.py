@@ -6,8 +6,8 @@ from uuid import UUID
 from django.db.models import F
 
 from core.outbox.services import delivery_add
+from execution.engine.places import Place
 from execution.memory.models import Session, SessionEvent, Webhook, WebhookCall
-from execution.memory.places import Place
 from execution.memory.store import session_touch
 from toolhub_sdk.memory import is_named
 

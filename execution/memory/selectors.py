@@ -8,8 +8,8 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from core.errors import NotFound
+from execution.engine.places import DEFAULT, Place
 from execution.memory.models import Item, Scope, Session, Space
-from execution.memory.places import DEFAULT, Place
 from execution.memory.store import items_of
 from execution.memory.values import key_check, scope_check
 

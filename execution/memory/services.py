@@ -13,10 +13,11 @@ from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.actors import Actor
 from core.duties.rows import all_or_each, delete
+from execution.engine.changes import ABSENT
+from execution.engine.places import Place
 from execution.event_kinds import LOOP_ENDED, MEMORY_DELETED, MEMORY_WRITTEN, SESSION_ENDED
 from execution.memory.models import Scope, Session, SessionEvent, Space
-from execution.memory.places import Place
-from execution.memory.store import ABSENT, memory_read, session_touch, spaces_lock, value_put
+from execution.memory.store import memory_read, session_touch, space_columns, spaces_lock, value_put
 from execution.memory.values import key_check, scope_check
 from security.sandbox.folders import session_folder_remove
 from security.services import session_grants_end
@@ -48,7 +49,7 @@ def _change(by: Actor, place: Place, scope: str, key: str, value: Any) -> Any:
 
 def loop_end(*, by: Actor, place: Place) -> bool:
     """Ends a loop: its working memory is gone. False where there was none."""
-    return _end(by, place, Space.objects.filter(**place.columns(Scope.WORKING)), LOOP_ENDED)
+    return _end(by, place, Space.objects.filter(**space_columns(place, Scope.WORKING)), LOOP_ENDED)
 
 
 def session_end(*, by: Actor, place: Place) -> bool:

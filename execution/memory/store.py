@@ -3,9 +3,10 @@
 The session is locked first and its spaces in one order, so that nobody deadlocks.
 """
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -13,19 +14,21 @@ from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.db.models.functions import Now
 
 from core.json.canonical import canonical
+from execution.engine.changes import ABSENT
+from execution.engine.features import LockKind
+from execution.engine.places import Place
 from execution.memory.models import Item, Scope, Session, Space
-from execution.memory.places import Place
 from execution.memory.values import memory_full, value_size
 
 
-class Absent:
-    """Stands for a value that is not there: null is one that is."""
-
-    def __repr__(self) -> str:
-        return "absent"
-
-
-ABSENT: Final = Absent()
+def space_columns(place: Place, scope: str) -> dict[str, Any]:
+    """The columns that name the space of a scope, with their values."""
+    return {
+        "persona_id": place.persona_id,
+        "scope": scope,
+        "session": "" if scope == Scope.LONG_TERM else place.session,
+        "loop": place.loop if scope == Scope.WORKING else "",
+    }
 
 
 def _living() -> Q:
@@ -34,7 +37,7 @@ def _living() -> Q:
 
 def items_of(place: Place, scope: str) -> QuerySet[Item]:
     """The values of a scope that are there now, by key."""
-    columns = {f"space__{name}": value for name, value in place.columns(scope).items()}
+    columns = {f"space__{name}": value for name, value in space_columns(place, scope).items()}
     return Item.objects.filter(_living(), **columns).order_by("key")
 
 
@@ -88,7 +91,7 @@ def _expiry() -> Any:
 
 def _lock(place: Place, scope: str) -> Space:
     living = ExpressionWrapper(Q(expires_at__gt=Now()), BooleanField())
-    found = _locked(Space.objects.annotate(living=living), **place.columns(scope))
+    found = _locked(Space.objects.annotate(living=living), **space_columns(place, scope))
     space: Space = found
     if scope != Scope.LONG_TERM and not found.living:
         Item.objects.filter(space=space).delete()
@@ -134,3 +137,25 @@ def _count(space: Space, keys: int, size: int) -> None:
     if size > 0 and space.bytes > settings.MEMORY_BYTES_MAX:
         raise memory_full(f"The {space.scope} memory may hold {settings.MEMORY_BYTES_MAX} bytes.")
     Space.objects.filter(pk=space.pk).update(keys=space.keys, bytes=space.bytes)
+
+
+def _sessions_touch(keys: Sequence[tuple[int, str, str]]) -> None:
+    for key in keys:
+        session_touch(Place(*key))
+
+
+def _spaces_take(keys: Sequence[tuple[int, str, str, str]]) -> dict[tuple[int, str, str, str], Space]:
+    found: dict[tuple[int, str, str, str], Space] = {}
+    for place, group in itertools.groupby(keys, key=lambda key: Place(*key[:3])):
+        spaces = spaces_lock(place, [scope for *_, scope in group])
+        found |= {
+            (place.persona_id, place.session, place.loop, scope): space for scope, space in spaces.items()
+        }
+    return found
+
+
+# The session and then its memory, before what is counted.
+SESSION = LockKind(10, _sessions_touch)
+"""Sessions that live on from now; keys are `(persona, session, loop)`."""
+SPACES = LockKind(20, _spaces_take)
+"""Spaces of memory, given by place and scope; keys are `(persona, session, loop, scope)`."""

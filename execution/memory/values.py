@@ -4,9 +4,9 @@ from typing import Any
 
 from core.errors import InvalidRequest, ToolHubError
 from core.json.canonical import CanonicalError, canonical
+from execution.engine.changes import KEY_MAX
 from execution.memory.models import Scope
 
-KEY_MAX = 200
 # Below what an expression may see, with room for what it sees beside.
 VALUE_BYTES_MAX = 61_440
 DEPTH_MAX = 32

@@ -14,9 +14,9 @@ from core.http.urls import url_read
 from core.lists import ListView
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
+from execution.engine.places import DEFAULT, Place
 from execution.engine.selectors import runs_seen
 from execution.memory.models import Item, Session, Webhook
-from execution.memory.places import DEFAULT, Place
 from execution.memory.selectors import session_over, spaces_of
 from execution.memory.services import session_end
 from security.people import person_of

@@ -11,9 +11,9 @@ from queue import Empty, SimpleQueue
 
 from django.db import DatabaseError, connections
 
+from execution.engine.call import Call, dropped
 from execution.engine.outcomes import Outcome, failure
 from execution.models import Status
-from execution.runners.call import Call, dropped
 from execution.runners.causes import failed_error
 from execution.runners.hands import hand_give
 from execution.runners.judging import cancelled_error, ended, timeout_error

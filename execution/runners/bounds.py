@@ -1,7 +1,7 @@
 """What a tool's contract asks of a sandbox: how strong it has to be, and how much the tool may use."""
 
+from execution.engine.call import Call
 from execution.engine.partials import BYTES_MAX
-from execution.runners.call import Call
 from registry.contracts import isolation_of
 from security.sandbox.launch import Limits
 from security.sandbox.levels import Level, minimum_of

@@ -16,10 +16,10 @@ from django.conf import settings
 import toolhub_sdk
 from core.errors import error_object
 from core.json.canonical import CanonicalError
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome, success
 from execution.models import Status
 from execution.runners.apart import run_apart, run_here
-from execution.runners.call import Call
 from execution.runners.causes import failed_error
 from execution.runners.judging import (
     cancelled_error,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.errors import error_object
+from execution.engine.call import Call, unsaid
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.runners.call import Call, unsaid
 from security.redaction import MARK
 from security.sandbox.gate import NOT_IN_CONTRACT, Reached
 

@@ -14,9 +14,9 @@ from typing import Any
 import orjson
 
 from core.errors import ToolHubError
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
 from execution.runners.bounds import limits_of, network_of
-from execution.runners.call import Call
 from execution.runners.json_programs import judge, request_of
 from execution.runners.printed import Printed
 from execution.runners.sandboxed import environment_of, held_outcome, refused

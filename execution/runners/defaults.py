@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from execution.runners.call import Call
+from execution.engine.call import Call
 from registry.schemas import input_validator
 from toolhub_sdk.defaults import defaults_filled
 

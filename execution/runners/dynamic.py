@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from core.errors import InvalidRequest, error_object
+from execution.engine.call import Call, dropped
+from execution.engine.calls.dynamic_schemas import problems_by, schema_keep, schema_kept, schema_read
 from execution.engine.outcomes import Outcome, failure
 from execution.models import Status
-from execution.runners.call import Call, dropped
-from execution.runners.dynamic_schemas import problems_by, schema_keep, schema_kept, schema_read
 from execution.runners.judging import ended, given
 
 Perform = Callable[[Call], Outcome]

@@ -7,9 +7,9 @@ from typing import Any
 from core.codes import CODES
 from core.errors import ToolHubError
 from core.json.canonical import canonical
+from execution.engine.call import Call, dropped
+from execution.engine.changes import Change
 from execution.engine.outcomes import Outcome
-from execution.memory.changes import Change
-from execution.runners.call import Call, dropped
 from execution.runners.judging import refused_outcome
 from registry.config.selectors import problems_raise, settings_of
 from security.patterns import patterns_now

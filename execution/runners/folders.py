@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from django.conf import settings
 
 from core.errors import ToolHubError
-from execution.memory.places import place_of
-from execution.runners.call import Call
+from execution.engine.call import Call
+from execution.engine.places import place_of
 from security.sandbox.folders import SESSION, folders, inside, session_folder, variable
 from security.sandbox.launch import Mount
 

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from core.errors import error_object
 from core.http.errors import HttpFailed, HttpRefused
 from core.http.urls import Url, url_read
+from execution.engine.call import Call, unsaid
 from execution.engine.outcomes import Outcome
 from execution.models import Status
 from execution.runners.apart import run_apart
-from execution.runners.call import Call, unsaid
 from execution.runners.defaults import arguments_of
 from execution.runners.judging import ended, given, timeout_error, tool_error
 from execution.runners.traits import HubRunner

@@ -10,9 +10,9 @@ from typing import Any
 
 from core.errors import error_object
 from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.runners.call import Call
 from execution.runners.defaults import arguments_of
 from execution.runners.judging import ended, error_read, given, tool_error
 from execution.runners.machine_paths import told

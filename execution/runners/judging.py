@@ -10,10 +10,11 @@ import toolhub_sdk
 from core.codes import CODES
 from core.errors import ToolHubError, error_object
 from core.json.canonical import CanonicalError
+from execution.engine.call import Call
+from execution.engine.changes import UnfitChange, changes_read
 from execution.engine.outcomes import Outcome, failure, success
-from execution.memory.changes import UnfitChange, changes_read
 from execution.models import Status
-from execution.runners.call import Call
+from execution.side_effects import SideEffect
 from registry.schemas import output_validator, problems_of
 from toolhub_sdk import ToolError
 
@@ -29,7 +30,7 @@ def ended(status: Status, error: dict[str, Any], *, started_at: datetime, durati
 def refused_outcome(error: ToolHubError) -> Outcome:
     """The outcome of a call that could not begin."""
     now = datetime.now(UTC)
-    return Outcome(Status.FAILED, now, now, 0.0, error=error.as_error())
+    return Outcome(Status.FAILED, now, now, 0.0, error=error.as_error(), side_effect=SideEffect.NONE)
 
 
 def cancelled_error() -> dict[str, Any]:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from execution.engine.call import Call, untold
 from execution.run_events import LOGGED
-from execution.runners.call import Call, untold
 from execution.runners.machine_paths import told
 from toolhub_sdk.context import CLIP, LEVELS
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.conf import settings
 
-from execution.runners.call import Call, unsaid
+from execution.engine.call import Call, unsaid
 
 
 def told(call: Call, said: Any) -> Any:

@@ -3,12 +3,12 @@
 import dataclasses
 
 from core.errors import ToolHubError
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
-from execution.runners.call import Call
+from execution.engine.runtimes import RUNTIMES
 from execution.runners.equip import equip, redacted
 from execution.runners.judging import refused_outcome
 from execution.runners.logged import Logged
-from execution.runners.registry import RUNTIMES
 from security.redaction import hiding
 
 

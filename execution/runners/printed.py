@@ -8,8 +8,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from execution.engine.call import Call
 from execution.run_events import PRINTED
-from execution.runners.call import Call
 from execution.runners.machine_paths import told
 from security.redaction import Redactor
 from security.sandbox.launch import Finished

@@ -12,10 +12,10 @@ from django.conf import settings
 
 from core.errors import error_object
 from core.json.strict import DEFAULT, Limits, StrictJSONError, loads
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome, success
 from execution.models import Status
 from execution.runners.bounds import limits_of
-from execution.runners.call import Call
 from execution.runners.causes import failed_error
 from execution.runners.dynamic import dynamic_run, schema_given
 from execution.runners.judging import (

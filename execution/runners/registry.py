@@ -1,11 +1,10 @@
-"""The runtimes of this hub by name: those of this folder, and those of the folders in TOOLHUB_RUNTIMES."""
+"""Finds the runtimes of this hub: those of this folder, and those of the folders in TOOLHUB_RUNTIMES."""
 
 import importlib
 from collections.abc import Iterator
 
-from execution.runners.queues import QUEUES
-from execution.runners.traits import Runtime
-from registry.runtimes import runtime_unknown
+from execution.engine.queues import QUEUES
+from execution.engine.runtimes import Runtime
 from toolhub_sdk.runtimes.folders import RuntimesError, folder_package, folders_set
 from toolhub_sdk.runtimes.registry import runtimes
 
@@ -13,32 +12,18 @@ from toolhub_sdk.runtimes.registry import runtimes
 BUNDLED = ("builtin", "command", "container", "http", "python", "vm", "wasm")
 
 
-class _Runtimes(dict[str, Runtime]):
-    """Loaded when the first is asked for. An unknown name raises ToolHubError RUNTIME_UNKNOWN.
-
-    A dictionary, since each call asks: a lookup is no call of Python.
-    """
-
-    def __missing__(self, name: str) -> Runtime:
-        if not self:
-            self.load()
-            return self[name]
-        raise runtime_unknown(name)
-
-    def load(self) -> "_Runtimes":
-        """Loads them once. Raises RuntimesError for one without a part in the SDK or a known queue."""
-        if not self:
-            declared = runtimes()
-            made = {found.name: found for found in _found()}
-            for name in declared.keys() ^ made.keys():
-                where = "the SDK" if name in made else "the hub"
-                raise RuntimesError(f"The runtime {name} has no part in {where}. See docs/runtimes.md.")
-            for each in made.values():
-                if each.queue not in QUEUES:
-                    known = ", ".join(QUEUES)
-                    raise RuntimesError(f"The runtime {each.name} has the queue {each.queue!r}, not {known}.")
-            self.update(made)
-        return self
+def runtimes_find() -> list[Runtime]:
+    """All runtimes. Raises RuntimesError for one without a part in the SDK or a known queue."""
+    declared = runtimes()
+    made = {found.name: found for found in _found()}
+    for name in declared.keys() ^ made.keys():
+        where = "the SDK" if name in made else "the hub"
+        raise RuntimesError(f"The runtime {name} has no part in {where}. See docs/runtimes.md.")
+    for each in made.values():
+        if each.queue not in QUEUES:
+            known = ", ".join(QUEUES)
+            raise RuntimesError(f"The runtime {each.name} has the queue {each.queue!r}, not {known}.")
+    return list(made.values())
 
 
 def _found() -> Iterator[Runtime]:
@@ -51,6 +36,3 @@ def _found() -> Iterator[Runtime]:
         if made is None:
             raise RuntimesError(f"{folder}/hub.py has no RUNTIME. See docs/runtimes.md.")
         yield made
-
-
-RUNTIMES = _Runtimes()

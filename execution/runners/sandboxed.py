@@ -12,12 +12,12 @@ from typing import Any
 import orjson
 
 from core.errors import ToolHubError, error_object
+from execution.engine.call import Call, unsaid
 from execution.engine.outcomes import Outcome, failure, files_view
 from execution.models import Status
 from execution.run_events import ARTEFACTS_KEPT, NETWORK_REACHED, PRINTED
 from execution.runners.admission import admission_check
 from execution.runners.bounds import limits_of, minimum_level, network_of
-from execution.runners.call import Call, unsaid
 from execution.runners.causes import cause_text, hosts_refused
 from execution.runners.folders import mounts_of, variables_of
 from execution.runners.judging import cancelled_error, ended, timeout_error

@@ -4,11 +4,11 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
+from execution.engine.runtimes import RUNTIMES
 from execution.models import Status
-from execution.runners.call import Call
 from execution.runners.perform import call_run
-from execution.runners.registry import RUNTIMES
 from registry.installations.trials import Ask, Fault, Tried, trial_register
 from registry.models import ToolVersion
 

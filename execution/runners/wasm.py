@@ -12,10 +12,10 @@ from typing import Any
 import orjson
 
 from core.errors import error_object
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome, success
 from execution.models import Status
 from execution.runners.bounds import limits_of
-from execution.runners.call import Call
 from execution.runners.causes import failed_error
 from execution.runners.json_programs import judge, request_of
 from execution.runners.judging import ended, timeout_error

@@ -1,18 +1,17 @@
 """Doing a run's request again, as a new run that is linked to the old one."""
 
 from collections.abc import Mapping
-from datetime import datetime
 
 from django.db import transaction
 
 from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.errors import ToolHubError
-from execution.engine.calls.requests import CallRequest
-from execution.engine.states import FINAL
+from execution.engine.requests import CallRequest
+from execution.engine.selectors import finished_require, payload_require
 from execution.engine.submit import Manner, run_submit
 from execution.event_kinds import RUN_RETRIED
-from execution.models import Run, Status
+from execution.models import Run
 from registry.selectors import tools_named
 from security.models import Persona, User
 from security.permissions import actor_of, require
@@ -20,26 +19,6 @@ from security.principals import PersonaPrincipal
 from security.tokens import principal_of_persona
 
 _CARRIED = ("context", "context_data", "hints", "limits", "isolation_level", "hook")
-
-
-def finished_require(run: Run) -> None:
-    """Raises ToolHubError (409) for a run without an outcome."""
-    if run.status in FINAL:
-        return
-    unknown = run.status == Status.OUTCOME_UNKNOWN
-    why = "Nobody knows yet what it did: a person has to resolve it." if unknown else f"It is {run.status}."
-    raise ToolHubError(f"The run has no outcome yet. {why}", code="RUN_UNFINISHED")
-
-
-def payload_require(run: Run) -> None:
-    """Raises ToolHubError (410) for a run whose arguments and result were removed with age."""
-    at = run.payload_expired_at
-    if at is not None:
-        raise ToolHubError(f"The run's payload was removed on {_day(at)}.", code="PAYLOAD_EXPIRED")
-
-
-def _day(at: datetime) -> str:
-    return at.strftime("%Y-%m-%d")
 
 
 def request_again(

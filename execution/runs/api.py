@@ -1,6 +1,5 @@
 """REST for calls and runs."""
 
-import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -20,13 +19,13 @@ from core.plain import PlainView
 from core.renderers import EventStreamRenderer, JSONRenderer
 from execution.engine.brief import events_of
 from execution.engine.calls.next_call import next_call_of_body
-from execution.engine.calls.requests import CallRequest, request_read
-from execution.engine.events import event_view
+from execution.engine.events import event_view, sequence_read
+from execution.engine.requests import CallRequest, request_read
 from execution.engine.results import envelope, run_view
 from execution.engine.selectors import run_of
 from execution.engine.states import FINAL, SETTLED
-from execution.engine.store.hotpath import Outdated, Proof
-from execution.engine.submit import may_be_proven, run_cancel, run_submit
+from execution.engine.store.known import Proof
+from execution.engine.submit import Manner, run_cancel, run_submit, run_submit_known
 from execution.engine.waiters import WAITERS
 from execution.engine.waiting import run_await
 from execution.models import Run
@@ -62,37 +61,44 @@ class ToolExecute(PlainView):
         header = request.META.get("HTTP_AUTHORIZATION", "")
         # Not before somebody is known to ask, and once.
         body = functools.cache(functools.partial(request.read, BODY_MAX + 1))
-        if "HTTP_PREFER" not in request.META and "HTTP_IDEMPOTENCY_KEY" not in request.META:
-            kept = caller_kept(header, name)
-            if kept and may_be_proven(kept[1]):
-                with contextlib.suppress(Outdated):
-                    return result_response(_known(body, name, *kept))
-        principal, found = caller_read(header, name)
         manner = manner_read(request.META.get("HTTP_PREFER", ""))
-        run = run_submit(
-            principal=principal,
-            name=name,
-            found=found,
-            request=_request_or_advice(body, name, principal, found),
-            manner=manner,
-            key=key_read(request.META.get("HTTP_IDEMPOTENCY_KEY")),
-        )
-        if not manner.detached:
-            run = run_await(run, principal.persona_id, manner.wait_s)
+        key = request.META.get("HTTP_IDEMPOTENCY_KEY")
+        kept = caller_kept(header, name)
+        run = kept and _known(body, *kept, manner, key)
+        if not run:
+            principal, found = caller_read(header, name)
+            run = run_submit(
+                principal=principal,
+                name=name,
+                found=found,
+                request=_request_or_advice(body, name, principal, found),
+                manner=manner,
+                key=key_read(key),
+            )
+        if not manner.detached and run.status not in SETTLED:
+            run = run_await(run, run.persona_id, manner.wait_s)
         response = result_response(run)
         if manner.detached:
             response["Preference-Applied"] = "respond-async"
         return response
 
 
-def _known(body: Body, name: str, principal: PersonaPrincipal, found: ResolvedTool, proof: Proof) -> Run:
-    """A call by what this process knew before. Raises Outdated where it has to be made anew."""
+def _known(
+    body: Body,
+    principal: PersonaPrincipal,
+    found: ResolvedTool,
+    proof: Proof,
+    manner: Manner,
+    key: str | None,
+) -> Run | None:
+    """A call by what this process knew before; None where it has to be made anew."""
     try:
-        asked = _request(body)
-    except ToolHubError as error:  # whose token it was is looked at first
-        raise Outdated from error
-    manner = manner_read("")
-    return run_submit(principal=principal, name=name, found=found, request=asked, manner=manner, proof=proof)
+        asked, key = _request(body), key_read(key)
+    except ToolHubError:  # whose token it was is looked at first
+        return None
+    return run_submit_known(
+        principal=principal, found=found, request=asked, manner=manner, proof=proof, key=key
+    )
 
 
 def _request_or_advice(
@@ -162,11 +168,6 @@ def _may_hear(request: Request) -> bool:
     except (AuthenticationFailed, Denied):
         return False
     return True
-
-
-def sequence_read(text: str | None) -> int:
-    """An event's number from a header or query, 0 when absent or malformed."""
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 class RunCancel(APIView):

@@ -2,7 +2,8 @@
 
 from rest_framework.exceptions import NotAuthenticated
 
-from execution.engine.store import hotpath
+from execution.engine.store import current
+from execution.engine.store.interface import Known
 from registry.selectors import ResolvedTool
 from security.authentication import principal_read
 from security.principals import PersonaPrincipal
@@ -14,7 +15,7 @@ def caller_read(header: str, name: str) -> tuple[PersonaPrincipal, ResolvedTool 
     A call that names another version in its body is resolved again by `run_submit`. Raises NotAuthenticated
     and AuthenticationFailed, as TokenAuthentication does, whose way is taken by whatever is unusual.
     """
-    if hotpath.is_served() and (found := hotpath.facts_read(_token(header), name)):
+    if found := current.STORE.caller_read(_token(header), name):
         return found
     principal = principal_read(header)
     if principal is None:
@@ -22,9 +23,9 @@ def caller_read(header: str, name: str) -> tuple[PersonaPrincipal, ResolvedTool 
     return principal, None
 
 
-def caller_kept(header: str, name: str) -> tuple[PersonaPrincipal, ResolvedTool, hotpath.Proof] | None:
+def caller_kept(header: str, name: str) -> Known | None:
     """The same by what this process read before, with what has to hold yet when the call is written."""
-    return hotpath.facts_kept(_token(header), name)
+    return current.STORE.caller_known(_token(header), name)
 
 
 def _token(header: str) -> str:

@@ -8,10 +8,10 @@ from django.db import transaction
 
 from audit.ledger import Entry, record
 from core.actors import Actor
+from execution.engine.selectors import finished_require
 from execution.event_kinds import RUN_CLEANED_UP
 from execution.features.artefacts.services import artefacts_remove
 from execution.models import Run
-from execution.runs.again import finished_require
 
 
 def work_folder(run: Run) -> Path:

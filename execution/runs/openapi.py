@@ -4,7 +4,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 
-from core.openapi import ERROR, PROBLEMS
+from core.openapi import ERROR, answers
 from execution.features.callbacks.openapi import CALLBACK, CALLBACK_URL
 from execution.run_events import RUN_EVENTS
 
@@ -33,6 +33,11 @@ METADATA: dict[str, Any] = {
         "result_hash": _said("The same of the result.", ["string", "null"]),
         "degraded": _said("Whether a precondition that is not critical failed.", "boolean"),
         "sandbox": _said("The level that held the tool; none for the hub's own.", ["string", "null"]),
+        "side_effect": _said(
+            "How far the effect can have gone: none (nothing changed), possible (nobody knows), done.",
+            ["string", "null"],
+            enum=["none", "possible", "done", None],
+        ),
         "resources": _said("What was used, such as cpuMs, each with its unit.", "object"),
         "artefacts": {
             "type": "array",
@@ -173,6 +178,12 @@ CALL: dict[str, Any] = {
             "properties": {
                 "timeoutMs": _said("The longest that an attempt may take, in ms.", "integer", minimum=1),
                 "maxOutputBytes": _said("The most that the result may have, in bytes.", "integer", minimum=1),
+                "deadlineMs": _said(
+                    "The time, in ms, within which a worker has to begin the run. One that is not begun by "
+                    "then ends as a timeout, without any effect.",
+                    "integer",
+                    minimum=1,
+                ),
             },
             "additionalProperties": False,
         },
@@ -221,10 +232,6 @@ KEY = OpenApiParameter(
 )
 _WAIT = OpenApiParameter("wait", int, description="Seconds to wait for the outcome, at most 120.")
 _HELLO = OpenApiExample("echo", value={"arguments": {"text": "hello"}}, request_only=True)
-
-
-def answers(success: dict[int, Any], *problems: int) -> dict[int, Any]:
-    return success | {status: PROBLEMS[status] for status in problems}
 
 
 _DONE: dict[str, Any] = {

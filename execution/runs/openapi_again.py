@@ -4,7 +4,8 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 
-from execution.runs.openapi import ACCEPTED_ANSWER, KEY, PREFER, RESULT_ANSWER, answers
+from core.openapi import answers
+from execution.runs.openapi import ACCEPTED_ANSWER, KEY, PREFER, RESULT_ANSWER
 
 _HASH = {"type": ["string", "null"], "description": "SHA-256 of the canonical result, in hex."}
 _SIDE: dict[str, Any] = {

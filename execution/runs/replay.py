@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import NotFound
+from execution.engine.selectors import finished_require, payload_require
 from execution.engine.states import FINAL
 from execution.engine.submit import Manner, run_submit
 from execution.event_kinds import RUN_REPLAYED
 from execution.models import Run, Status
-from execution.runs.again import finished_require, payload_require, request_again, run_again_by
+from execution.runs.again import request_again, run_again_by
 from execution.runs.difference import differences
 from registry.models import ToolVersion
 from registry.selectors import tool_resolve

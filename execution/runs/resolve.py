@@ -15,18 +15,20 @@ from audit.ledger import Entry, record
 from core.actors import Actor
 from core.errors import InvalidRequest, ToolHubError
 from execution.engine.events import event_add
-from execution.engine.finish import outcome_write
+from execution.engine.features import CALLBACK, FILES, LIMITS, Conflict, traits_of
 from execution.engine.outcomes import Outcome
+from execution.engine.plans import planned
+from execution.engine.selectors import payload_require
+from execution.engine.settle import run_settle
 from execution.engine.states import FINAL, UNRESOLVED
 from execution.event_kinds import RUN_RESOLVED
-from execution.features.effects.undo import Undo, UndoRefused, undo_limits, undo_plan, undo_submit
+from execution.features.effects.undo import Undo, UndoRefused, undo_plan, undo_submit
 from execution.models import Run, Status
 from execution.run_events import RESOLVED
-from execution.runs.again import payload_require, request_again, submit_for
+from execution.runs.again import request_again, submit_for
 from execution.runs.verdicts import REASON_MAX, WITH_RESULT, Verdict, outcome_by, undone
 from security.models import User
 from security.permissions import actor_of, require
-from security.policy.usage import LimitGone, limits_held
 from security.tokens import principal_of_persona
 
 RESOLVE = "execution.resolve_run"
@@ -93,21 +95,24 @@ def _anew(word: Word, run: Run, outcome: Outcome) -> Run:
 def _compensate(word: Word, run: Run, outcome: Outcome, result: Any) -> None:
     _unresolved_check(run)
     payload_require(run)
-    plan = undo_plan(run, result, principal_of_persona(run.persona, word.by))
-    try:
-        with limits_held(undo_limits(plan)):
-            _undo(word, run, outcome, plan)
-    except UndoRefused as refused:
-        raise refused.recorded() from refused
-    except LimitGone:  # taken away since it was read, and nothing was written
-        _compensate(word, run, outcome, result)
+    responsible = principal_of_persona(run.persona, word.by)
+    undo = planned(lambda _: _undo(word, run, outcome, undo_plan(run, result, responsible)))
+    if isinstance(undo, UndoRefused):
+        raise undo.recorded()
+    if isinstance(undo, Conflict):
+        raise ToolHubError("What the calls are decided on changes again and again.", code="CONFLICT")
 
 
-def _undo(word: Word, run: Run, outcome: Outcome, plan: Sequence[Undo]) -> None:
+def _undo(word: Word, run: Run, outcome: Outcome, plan: Sequence[Undo]) -> UndoRefused | Conflict | None:
     with transaction.atomic():
         current = _unresolved(run)
         calls = undo_submit(current, plan)
+        if isinstance(calls, UndoRefused | Conflict):
+            transaction.set_rollback(True)
+            # What was taken away since it was read is read anew.
+            return Conflict() if isinstance(calls, Conflict) else calls
         _write(word, current, undone(outcome, calls), {"compensations": calls})
+    return None
 
 
 def _reason_read(text: str) -> str:
@@ -139,11 +144,6 @@ def _write(word: Word, run: Run, outcome: Outcome, more: Mapping[str, Any] | Non
     said = {"as": word.verdict.value, "reason": word.reason, **(more or {})}
     event_add(run.pk, RESOLVED, {"by": word.by.get_username(), **said})
     record(Entry(RUN_RESOLVED, word.actor, "tool", run.tool, said, run.pk))
-    outcome_write(
-        run.pk,
-        run.lease_token,
-        source=Status(run.status),
-        who="person",
-        outcome=outcome,
-        actor=word.actor,
-    )
+    # A person's word is no call of the tool: its contract has nothing follow from it.
+    traits = traits_of(run) & {CALLBACK, LIMITS, FILES}
+    run_settle(run, outcome, sources=[Status(run.status)], who="person", actor=word.actor, traits=traits)

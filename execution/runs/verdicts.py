@@ -8,7 +8,7 @@ from typing import Any
 from core.errors import InvalidRequest
 from core.json.canonical import CanonicalError
 from execution.engine.outcomes import Outcome, failure, success
-from execution.features.recovery.begin import attempt_outcome, recovery_told
+from execution.features.recovery.outcomes import attempt_outcome, recovery_told
 from execution.models import Attempt, Run, Status
 from registry.schemas import output_validator, problems_of
 

@@ -5,13 +5,12 @@ begins with the first call after the one before was over. The database's row loc
 all processes, and what is rolled back was never counted.
 """
 
-import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, connection
+from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
@@ -19,8 +18,11 @@ from security.facts import LimitFact, Policy
 from security.policy.models import Limit, Usage
 
 _NOW = {"postgresql": "statement_timestamp()", "sqlite": "%s"}
+# By a join with the limits: one that was taken away is not counted, and none is taken away before the commit.
 _SPEND = """
-INSERT INTO policy_usage (limit_id, whose, used, most, ends_at) VALUES {rows}
+INSERT INTO policy_usage (limit_id, whose, used, most, ends_at)
+SELECT one.id, wanted.column2, wanted.column3, wanted.column4, wanted.column5
+FROM (VALUES {rows}) AS wanted JOIN policy_limit one ON one.id = wanted.column1 WHERE true {held}
 ON CONFLICT (limit_id, whose) DO UPDATE SET
   used = excluded.used + CASE WHEN policy_usage.ends_at <= {now} THEN 0 ELSE policy_usage.used END,
   ends_at = CASE WHEN policy_usage.ends_at <= {now} THEN excluded.ends_at ELSE policy_usage.ends_at END,
@@ -39,22 +41,23 @@ ON CONFLICT (limit_id, whose) DO UPDATE SET used = policy_usage.used
 """
 
 
-class LimitReached(Exception):
-    """A limit is used up: takes the caller's transaction back. `told` are the limits and their use."""
+@dataclass(frozen=True)
+class Reached:
+    """Limits that are used up, with their use: nothing may be spent."""
 
-    def __init__(self, told: tuple[LimitFact, ...]) -> None:
-        super().__init__("A limit is used up.")
-        self.told = told
-
-
-class LimitGone(Exception):
-    """A limit was taken away since it was read; nothing was written."""
+    told: tuple[LimitFact, ...]
 
 
-def limits_spend(limits: Sequence[LimitFact], persona_id: int) -> None:
-    """Counts a call against each limit, by one statement in the caller's transaction, or raises LimitReached.
+@dataclass(frozen=True)
+class Gone:
+    """A limit was taken away since it was read: what holds now decides."""
 
-    Limits of time and bytes have to have something left; what a run takes is booked when it ends.
+
+def limits_spend(limits: Sequence[LimitFact], persona_id: int) -> Reached | Gone | None:
+    """Count a call against each limit, by one statement in the caller's transaction.
+
+    Limits of time and bytes have to have something left; what a run takes is booked when it ends. Where the
+    call may not be counted, the caller takes its transaction back.
     """
     ordered = sorted(
         limits, key=lambda limit: limit.id
@@ -67,41 +70,41 @@ def limits_spend(limits: Sequence[LimitFact], persona_id: int) -> None:
     now = _NOW[connection.vendor]
     nows = [] if connection.vendor == "postgresql" else [_adapted(here)] * 3
     with connection.cursor() as cursor:
-        cursor.execute(_SPEND.format(rows=", ".join(rows), now=now), [*values, *nows])
+        held = "FOR KEY SHARE OF one" if connection.vendor == "postgresql" else ""
+        cursor.execute(_SPEND.format(rows=", ".join(rows), now=now, held=held), [*values, *nows])
         spent = {row[0] for row in cursor.fetchall()}
-    if len(spent) < len(ordered):
-        full = [limit for limit in ordered if limit.id not in spent]
-        raise LimitReached(tuple(_full(limit) for limit in usage_told(full, persona_id)))
+    if len(spent) == len(ordered):
+        return None
+    full = [limit for limit in ordered if limit.id not in spent]
+    if Limit.objects.filter(pk__in=[limit.id for limit in full]).count() < len(full):
+        return Gone()
+    return Reached(tuple(_full(limit) for limit in usage_told(full, persona_id)))
 
 
-def usage_lock(
-    limits: Iterable[LimitFact], persona_id: int, booked: Sequence[Sequence[Any]] | None = None
-) -> None:
-    """Locks all rows that one transaction is to spend from and to book on, in the order of everywhere.
+Key = tuple[int, int]
+"""A row of usage: the limit, and whose use of it."""
 
-    Where each step would take its own rows in turn, two transactions could wait for each other.
+
+def usage_keys(limits: Iterable[LimitFact], persona_id: int) -> set[Key]:
+    """The rows from which a call with these limits spends."""
+    return {(limit.id, _whose(limit, persona_id)) for limit in limits}
+
+
+def booked_keys(booked: Sequence[Sequence[Any]] | None) -> set[Key]:
+    """The rows on which a run books what it took."""
+    return {(limit_id, whose) for limit_id, whose, _ in booked or ()}
+
+
+def usage_rows_lock(keys: Sequence[Key]) -> None:
+    """Lock all rows that one transaction is to spend from and to book on, given in order.
+
+    Where each step took its own rows in turn, two transactions could wait for each other.
     """
-    rows = {(limit.id, _whose(limit, persona_id)) for limit in limits}
-    if not rows or connection.vendor != "postgresql":  # SQLite has one writer at a time
+    if not keys or connection.vendor != "postgresql":  # SQLite has one writer at a time
         return
-    rows |= {(limit_id, whose) for limit_id, whose, _ in booked or ()}
-    ids, whose = zip(*sorted(rows), strict=True)
+    ids, whose = zip(*keys, strict=True)
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, [list(ids), list(whose)])
-
-
-@contextlib.contextmanager
-def limits_held(limits: Sequence[LimitFact]) -> Iterator[None]:
-    """Raises LimitGone for an IntegrityError within it, where a limit was taken away meanwhile.
-
-    Outside of the transaction that spends: databases look at its end.
-    """
-    try:
-        yield
-    except IntegrityError as error:
-        if Limit.objects.filter(pk__in=[limit.id for limit in limits]).count() < len(limits):
-            raise LimitGone("A limit was taken away.") from error
-        raise
 
 
 def _full(limit: LimitFact) -> LimitFact:

@@ -15,7 +15,7 @@ RARE = """
 import json, time
 from django.db import transaction
 from execution.memory.events import session_event_add
-from execution.memory.places import Place
+from execution.engine.places import Place
 from execution.memory.services import memory_put
 from execution.features.preconditions.resources import resource_add
 from security.permissions import actor_of
@@ -26,6 +26,7 @@ from execution.runs.again import submit_on_record
 from execution.event_kinds import RUN_TRIED
 from execution.engine.calls.requests import CallRequest
 from registry.config.secret_test import config_test
+from execution.engine.requests import CallRequest
 from registry.config.services import config_change
 from registry.installations.sources.git_credentials import credential_set
 from registry.models import Package

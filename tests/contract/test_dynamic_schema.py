@@ -10,12 +10,12 @@ from django.test import Client
 from django.utils import timezone
 
 from core.errors import Denied
-from execution.engine.calls.requests import CallRequest
+from execution.engine.calls.dynamic_schemas import LIVES, schemas_expire
 from execution.engine.perform import queue_work
+from execution.engine.requests import CallRequest
 from execution.entry.dynamic.services import Asked
 from execution.entry.tries.services import schema_try
 from execution.models import DynamicSchema, Run
-from execution.runners.dynamic_schemas import LIVES, schemas_expire
 from registry.models import Package, Tool
 from security.models import Persona, User
 from security.services import grant_create

@@ -14,8 +14,8 @@ import pytest
 from django.conf import settings
 
 from chaos.processes import Processes
+from execution.engine.runtimes import Runtime as Traits
 from execution.runners.traits import HubRunner, Runner
-from execution.runners.traits import Runtime as Traits
 from registry.models import Package
 from registry.services import assignment_create
 from security.models import Persona, User

@@ -12,7 +12,7 @@ from django.test import Client
 
 from execution.engine.perform import queue_work
 from execution.engine.states import SETTLED
-from execution.features.retry.wait import retries_due
+from execution.engine.wait import retries_due
 from execution.models import Run
 from registry.models import Package
 from registry.services import assignment_create

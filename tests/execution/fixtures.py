@@ -6,11 +6,18 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.db import transaction
+from django.test import Client, override_settings
 from django.utils import timezone
 
-from execution.engine.claim import Lease
+from execution.engine.claim import claim_make
+from execution.engine.lease import Lease
+from execution.engine.reaper import runs_reap
 from execution.engine.states import FINAL
+from execution.engine.store import current
+from execution.engine.store.interface import Store
+from execution.engine.store.postgres import PostgresStore
+from execution.engine.store.sqlite import SqliteStore
 from execution.models import Attempt, Run, Status
 from registry.models import Package, ToolVersion
 from registry.services import assignment_create
@@ -30,6 +37,29 @@ def fx(admin: User, persona: Persona, settings: Any) -> Package:
     package = Package.objects.get(name="fixture")
     assignment_create(by=admin, persona=persona, package=package)
     return package
+
+
+def stores() -> list[Store]:
+    """The store of this database, and that of SQLite, which runs on each."""
+    return [current.STORE, SqliteStore()]
+
+
+def is_postgres() -> bool:
+    """Whether the store has PostgreSQL's statements."""
+    return isinstance(current.STORE, PostgresStore)
+
+
+def claim_next(queue: str) -> Lease | None:
+    """Claims the fairest due run of a queue and does not start it; None when nothing is due."""
+    with transaction.atomic():
+        choice = current.STORE.choose(queue)
+        return claim_make(Run.objects.filter(pk=choice.run_id)) if choice else None
+
+
+def reap() -> int:
+    """Reaps all running runs, as if none had had a beat for the time of a lease."""
+    with override_settings(LEASE_S=0):
+        return runs_reap()
 
 
 Declare = Callable[..., ToolVersion]
@@ -109,13 +139,11 @@ def make_run(fx: Package, persona: Persona, token_text: str) -> MakeRun:
 
 @pytest.fixture
 def leased(make_run: MakeRun) -> Callable[..., Lease]:
-    """A running run with its lease; `lease_ends` 0.0 is long over, as after a worker's death."""
+    """A running run with its lease, as a worker leaves it that died."""
 
-    def make(tool: str = "fx_echo", *, started: bool = True, attempt: int = 1, ends: float = 0.0) -> Lease:
+    def make(tool: str = "fx_echo", *, started: bool = True, attempt: int = 1) -> Lease:
         token = uuid.uuid4()
-        run = make_run(
-            tool, Status.RUNNING, started=started, attempt=attempt, lease_token=token, lease_ends=ends
-        )
+        run = make_run(tool, Status.RUNNING, started=started, attempt=attempt, lease_token=token)
         return Lease(run, token, attempt)
 
     return make

@@ -39,8 +39,8 @@ STATEMENTS = {
 PINS: dict[tuple[tuple[int, int], str], dict[str, tuple[int, int]]] = {
     ((3, 11), "postgresql"): {
         "execute": (701, 3),
-        "execute, with a key": (3596, 6),
-        "execute, respond-async": (643, 3),
+        "execute, with a key": (916, 5),
+        "execute, respond-async": (647, 3),
         "operation": (12457, 7),
         "MCP tools/call": (746, 3),
         "MCP tools/list": (9036, 4),
@@ -49,8 +49,8 @@ PINS: dict[tuple[tuple[int, int], str], dict[str, tuple[int, int]]] = {
     },
     ((3, 11), "sqlite"): {
         "execute": (12915, 10),
-        "execute, with a key": (15773, 12),
-        "execute, respond-async": (12978, 11),
+        "execute, with a key": (13207, 11),
+        "execute, respond-async": (14400, 13),
         "operation": (13066, 10),
         "MCP tools/call": (12960, 10),
         "MCP tools/list": (8582, 4),

@@ -13,16 +13,15 @@ from django.utils import timezone
 
 from execution.engine import caps
 from execution.engine.begin import begin_next
-from execution.engine.choice import choice_make
 from execution.engine.perform import queue_work
-from execution.engine.store import hotpath
+from execution.engine.store import current
 from execution.models import Run, Status
 from registry.models import Package, ToolVersion
 from registry.services import assignment_create
 from security.models import Persona, User
 from security.services import persona_create, token_create
 from security.tokens import principal_find
-from tests.execution.fixtures import MakeRun
+from tests.execution.fixtures import MakeRun, stores
 from toolhub_sdk.package import CONTRACT
 
 pytestmark = pytest.mark.django_db
@@ -88,10 +87,10 @@ def test_both_ways_choose_the_same(make_run: MakeRun, settings: Any, monkeypatch
         make_run(status=Status.RUNNING, attempt=1, session=session, inline=inline)
     waiting = [make_run(session=session) for session in ("s", "", "default", "t")]
     found = []
-    for served in {hotpath.is_served(), False}:
-        monkeypatch.setattr(hotpath, "is_served", lambda served=served: served)
+    for store in stores():
+        monkeypatch.setattr(current, "STORE", store)
         with transaction.atomic():
-            chosen = choice_make("default")
+            chosen = current.STORE.choose("default")
             transaction.set_rollback(True)
         found.append(chosen and chosen.run_id)
     # Two of workers are in the default session, two in s.

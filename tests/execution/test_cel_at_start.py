@@ -9,12 +9,13 @@ from django.db import connection
 from django.utils import timezone
 
 from execution.engine.perform import queue_work
-from execution.engine.store import hotpath
+from execution.engine.store import current
 from execution.models import Run, Status
 from registry.models import Package
 from security import conditions
 from security.models import Grant, Persona, User
 from security.services import grant_create
+from tests.execution.fixtures import stores
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Call = Callable[..., Any]
@@ -23,8 +24,8 @@ Call = Callable[..., Any]
 @pytest.fixture(params=["hot path", "ORM"])
 def evaluations(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each evaluation, whether it happened in a transaction; both ways of beginning."""
-    served = hotpath.is_served() and request.param == "hot path"
-    monkeypatch.setattr(hotpath, "is_served", lambda: served)
+    store = stores()[0] if request.param == "hot path" else stores()[-1]
+    monkeypatch.setattr(current, "STORE", store)
     seen: list[bool] = []
     holds = conditions.cel_holds
 

@@ -12,14 +12,16 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from execution.engine.claim import Lease, claim_next, claim_this, lease_start
+from execution.engine.claim import claim_this, lease_start
+from execution.engine.deadlines import deadlines_end
+from execution.engine.lease import Lease
 from execution.engine.perform import queue_work, run_perform
 from execution.models import Attempt, Run, RunEvent, Status
 from registry.models import Assignment, Package, ToolVersion, VersionState
 from registry.services import assignment_delete
 from security.models import Grant, Persona, Token, User
 from security.services import grant_create, grant_revoke, persona_switch, token_revoke
-from tests.execution.fixtures import MakeRun
+from tests.execution.fixtures import MakeRun, claim_next
 
 PAST = timezone.now() - timedelta(hours=1)
 
@@ -228,9 +230,18 @@ def test_what_expired_after_the_acceptance_does_not_matter(
 @pytest.mark.django_db
 def test_a_run_whose_deadline_passed_times_out_before_its_start(make_run: MakeRun) -> None:
     make_run(deadline_at=PAST)
-    queue_work("default")
+    assert queue_work("default") == 0
+    assert deadlines_end() == 1
     run = Run.objects.get()
     assert (run.status, run.error["code"], run.started_at) == (Status.TIMEOUT, "TIMEOUT", None)
+    assert run.side_effect == "none"
+
+
+@pytest.mark.django_db
+def test_a_deadline_counts_only_until_the_first_attempt(make_run: MakeRun) -> None:
+    make_run(deadline_at=PAST, attempt=1)
+    assert deadlines_end() == 0
+    assert queue_work("default") == 1
 
 
 @pytest.mark.django_db

@@ -12,10 +12,9 @@ from django.test import Client
 
 from audit.models import Event
 from core.errors import InvalidRequest, ToolHubError
-from execution.engine.claim import Lease
 from execution.engine.invariants import invariants_check
+from execution.engine.lease import Lease
 from execution.engine.perform import queue_work
-from execution.engine.reaper import runs_reap
 from execution.models import Run, Status
 from execution.runs.resolve import run_resolve
 from execution.runs.verdicts import Verdict
@@ -24,7 +23,7 @@ from security.models import Persona, User
 from security.policy.limits import limit_create
 from security.services import grant_create, persona_create, token_create
 from tests.execution.effects.conftest import memory, notice, remembered, state
-from tests.execution.fixtures import Declare
+from tests.execution.fixtures import Declare, reap
 
 pytestmark = pytest.mark.django_db
 Leased = Callable[..., Lease]
@@ -51,7 +50,7 @@ def lose(leased: Leased, declare: Declare, tmp_path: Path) -> Lose:
         declare("fx_count", effects=list(effects))
         lease = leased("fx_count")
         Run.objects.filter(pk=lease.run.pk).update(arguments={"file": "/tmp/a"})
-        assert runs_reap() == 1
+        assert reap() == 1
         return now_of(lease.run)
 
     return do

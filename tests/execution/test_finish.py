@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from audit.models import Event
-from execution.engine.claim import Lease
 from execution.engine.finish import run_finish
+from execution.engine.lease import Lease
 from execution.engine.outcomes import Outcome, failure, success
 from execution.engine.perform import queue_work
-from execution.engine.reaper import runs_reap
 from execution.models import Attempt, Run, RunEvent, Status
+from tests.execution.fixtures import reap
 
 pytestmark = pytest.mark.django_db
 Leased = Callable[..., Lease]
@@ -72,7 +72,7 @@ def test_a_foreign_lease_writes_nothing_but_a_late_result(leased: Leased) -> Non
 def test_a_late_finish_of_the_last_lease_resolves_an_unknown_outcome(leased: Leased) -> None:
     """Faults 10: a worker that was stopped for longer than its lease, and went on."""
     lease = leased("fx_count")
-    runs_reap()
+    reap()
     assert Run.objects.get().status == Status.OUTCOME_UNKNOWN
     assert run_finish(lease, done({"attempt": 1})) is True
     run = Run.objects.get()
@@ -82,21 +82,21 @@ def test_a_late_finish_of_the_last_lease_resolves_an_unknown_outcome(leased: Lea
 
 def test_a_late_failure_resolves_it_as_well(leased: Leased) -> None:
     lease = leased("fx_count")
-    runs_reap()
+    reap()
     assert run_finish(lease, failure("EXECUTION_FAILED", "m", at=NOW)) is True
     assert Run.objects.get().status == Status.FAILED
 
 
 def test_a_late_timeout_resolves_nothing(leased: Leased) -> None:
     lease = leased("fx_count")
-    runs_reap()
+    reap()
     assert run_finish(lease, failure("TIMEOUT", "m", at=NOW, status=Status.TIMEOUT)) is False
     assert Run.objects.get().status == Status.OUTCOME_UNKNOWN
 
 
 def test_a_late_finish_does_not_touch_a_run_that_was_given_to_another(leased: Leased) -> None:
     lease = leased("fx_echo")
-    runs_reap()
+    reap()
     assert run_finish(lease, done(99)) is False
     run = Run.objects.get()
     assert (run.status, run.result) == (Status.PENDING, None)
@@ -116,7 +116,7 @@ def test_an_unknown_outcome_is_not_resolved_where_a_newer_attempt_exists(leased:
     Attempt.objects.create(
         run=old.run, number=2, lease_token=token, worker="w", claimed_at=NOW, started_at=NOW
     )
-    runs_reap()
+    reap()
     assert Run.objects.get().status == Status.OUTCOME_UNKNOWN
     assert run_finish(old, done()) is False
     assert Run.objects.get().status == Status.OUTCOME_UNKNOWN

@@ -10,8 +10,8 @@ import pytest
 
 import toolhub_sdk
 from core.clock import uuid7
+from execution.engine.call import Call
 from execution.runners import builtin
-from execution.runners.call import Call
 from execution.runners.hands import hand_give
 
 

@@ -24,10 +24,11 @@ from psycopg import errors
 
 from core.clock import uuid7
 from execution.engine import accept
-from execution.engine.store import hotpath, rights
+from execution.engine.store import known, rights
 from execution.engine.store.statements import KEPT, row_read, statement_execute
 from registry.models import Package, ToolVersion
 from security.models import Persona
+from tests.execution.fixtures import is_postgres
 
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]
@@ -101,9 +102,9 @@ def test_the_short_way_writes_what_the_orm_would(
     kept: list[list[list[models.Model]]] = []
     write = accept.rows_write
 
-    def observed(*groups: Sequence[models.Model], **more: Any) -> None:
+    def observed(*groups: Sequence[models.Model], **more: Any) -> bool:
         kept.append([copy.deepcopy(list(group)) for group in groups if group])
-        write(*groups, **more)
+        return write(*groups, **more)
 
     monkeypatch.setattr(accept, "rows_write", observed)
     headers = {"HTTP_IDEMPOTENCY_KEY": key} if key else {}
@@ -122,7 +123,7 @@ def test_the_short_way_writes_what_the_orm_would(
 def test_a_connection_given_back_in_a_transaction_loses_no_row() -> None:
     """Django sets autocommit for itself; the pool does not when a connection comes back."""
     if settings.DATABASE_IS_SQLITE:
-        assert not hotpath.is_served()
+        assert not is_postgres()
         return
     pooled = {**connections.settings["default"]}
     pooled["NAME"] = connection.settings_dict["NAME"]
@@ -147,7 +148,7 @@ def test_a_connection_given_back_in_a_transaction_loses_no_row() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_statements_give_the_rows_and_errors_that_a_cursor_gives() -> None:
-    if not hotpath.is_served():
+    if not is_postgres():
         pytest.skip("SQLite is served by the ORM")
     asked: list[tuple[str, Sequence[Any]]] = [
         ("SELECT $1::text, $2::bytea, $3::timestamptz, $4::uuid", ("é\n", b"\0x", timezone.now(), uuid7())),
@@ -184,7 +185,7 @@ def test_statements_give_the_rows_and_errors_that_a_cursor_gives() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_transaction_begins_with_its_first_statement() -> None:
-    if not hotpath.is_served():
+    if not is_postgres():
         pytest.skip("SQLite is served by the ORM")
     statement_execute("CREATE TABLE hotpath_kept (seq int)", ())
     try:
@@ -198,7 +199,7 @@ def test_a_transaction_begins_with_its_first_statement() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_what_was_prepared_before_a_migration_is_prepared_anew() -> None:
-    if not hotpath.is_served():
+    if not is_postgres():
         pytest.skip("SQLite is served by the ORM")
 
     def asked() -> list[Any]:
@@ -227,7 +228,7 @@ def test_what_was_prepared_before_a_migration_is_prepared_anew() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_thread_whose_server_ended_the_session_says_so_and_goes_on() -> None:
-    if not hotpath.is_served():
+    if not is_postgres():
         pytest.skip("SQLite is served by the ORM")
 
     def told() -> list[Any]:
@@ -255,13 +256,13 @@ def test_a_thread_whose_server_ended_the_session_says_so_and_goes_on() -> None:
 @pytest.mark.django_db
 def test_another_version_under_the_same_key_is_read_anew(fx: Package, persona: Persona) -> None:
     """As after a restore of the database, where a key that was given comes again."""
-    if not hotpath.is_served():
+    if not is_postgres():
         pytest.skip("SQLite is served by the ORM")
     version = ToolVersion.objects.get(tool__name="fx_echo")
     held = (version.pk, version.digest, version.state, version.state_reason)
-    assert hotpath.version_kept(*held).entry == version.entry
+    assert known.version_kept(*held).entry == version.entry
     ToolVersion.objects.filter(pk=version.pk).update(digest="0" * 64, entry="another:one")
     again = rights.rights_of(persona.pk, "fx_echo", None, alone=True)
     assert again is not None
     assert again.active is not None
-    assert hotpath.version_kept(*again.active).entry == "another:one"
+    assert known.version_kept(*again.active).entry == "another:one"

@@ -12,21 +12,21 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
-from execution.engine import begin, finish
+from execution.engine import finish
 from execution.engine.begin import begin_next
-from execution.engine.choice import choice_make
 from execution.engine.entries import outcome_entry
 from execution.engine.events import event_add, events_digest
 from execution.engine.finish import run_finish
 from execution.engine.outcomes import success
 from execution.engine.perform import queue_work, run_carry_out
-from execution.engine.store import hotpath, hotwork, rights
+from execution.engine.store import current, postgres, rights
 from execution.engine.store import statements as hotstatements
 from execution.models import Attempt, IdempotencyKey, Run, RunEvent, Status
+from execution.side_effects import SideEffect
 from registry.models import Package
 from security.patterns import patterns_now
 from security.services import grant_create, token_create, token_revoke
-from tests.execution.fixtures import MakeRun
+from tests.execution.fixtures import MakeRun, is_postgres, stores
 
 Call = Callable[..., Any]
 CALLS: list[tuple[str, dict[str, Any]]] = [
@@ -78,8 +78,8 @@ def test_they_leave_what_the_orm_would(
 ) -> None:
     grant_create(by=admin, persona=persona, capability="file", reason="test")
     found = []
-    for served in (hotpath.is_served(), False):
-        monkeypatch.setattr(hotpath, "is_served", lambda served=served: served)
+    for store in stores():
+        monkeypatch.setattr(current, "STORE", store)
         assert call(tool, body=body, HTTP_PREFER="respond-async").status_code == 202
         run = Run.objects.latest("id")
         Run.objects.filter(pk=run.pk).update(due_at="2026-01-01T00:00:00Z")
@@ -101,8 +101,8 @@ def test_a_run_that_begins_here_leaves_what_several_steps_would(
     call: Call, fx: Package, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, key: str | None
 ) -> None:
     found = []
-    for number, served in enumerate((hotpath.is_served(), False)):
-        monkeypatch.setattr(hotpath, "is_served", lambda served=served: served)
+    for number, store in enumerate(stores()):
+        monkeypatch.setattr(current, "STORE", store)
         headers = {"HTTP_IDEMPOTENCY_KEY": f"{key} {number}"} if key else {}
         body = {"arguments": {"file": str(tmp_path / "f")}, "limits": {"timeoutMs": 1000}}
         answer = call("fx_count", body=body, **headers)
@@ -126,7 +126,7 @@ def test_a_run_that_begins_here_costs_two_statements(
     call: Call, fx: Package, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     """Accept with start, where the decision still holds, and finish: each a transaction of its own."""
-    if not hotpath.is_served():
+    if not is_postgres():
         pytest.skip("SQLite is served by the ORM")
     body = {"arguments": {"file": str(tmp_path / "f")}, "limits": {"timeoutMs": 1000}}
     for _ in range(2):  # the token's use is noted, caches are filled
@@ -157,12 +157,12 @@ def test_what_held_the_tool_and_what_it_used_are_kept(
         warnings=("late",),
     )
     found = []
-    for served in (hotpath.is_served(), False):
+    for store in stores():
         run = make_run(events_count=1, warnings=["first"], due_at="2026-01-01T00:00:00Z")
         begun = begin_next("default")
         assert begun
         assert begun.lease
-        monkeypatch.setattr(hotpath, "is_served", lambda served=served: served)
+        monkeypatch.setattr(current, "STORE", store)
         assert run_finish(begun.lease, outcome)
         kept = Run.objects.get(pk=run.pk)
         found.append((kept.sandbox, kept.resources, kept.warnings, kept.result, kept.duration_ms))
@@ -190,7 +190,7 @@ def test_the_ledger_commits_to_the_events_as_they_are_read_later(call: Call, fx:
 
 def _outcome_of(run: Run) -> Any:
     class Told:
-        status, sandbox = Status(run.status), None
+        status, sandbox, side_effect = Status(run.status), None, SideEffect(run.side_effect)
         duration_ms, error, result_hash = run.duration_ms, run.error, bytes(run.result_hash or b"")
 
     return Told
@@ -232,7 +232,7 @@ def test_a_run_costs_a_worker_three_statements_and_a_commit_or_two(
 
     At the end nothing is found by that transaction, and by another.
     """
-    if not hotpath.is_served():
+    if not is_postgres():
         pytest.skip("SQLite is served by the ORM")
     given = {
         "events_count": 1,
@@ -302,18 +302,19 @@ def test_nothing_is_carried_out_that_began_with_a_commit_that_failed(
 def test_a_mistake_over_the_next_run_costs_no_outcome(
     make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not hotpath.is_served():
+    if not is_postgres():
         pytest.skip("SQLite is served by the ORM")
     runs = [make_run(events_count=1) for _ in range(2)]
     mistakes: list[int] = []
+    choose = current.STORE.choose
 
     def mistaken(queue: str) -> Any:
         if Run.objects.filter(status=Status.COMPLETED).exists() and not mistakes:
             mistakes.append(1)
             raise ValueError("a mistake")
-        return choice_make(queue)
+        return choose(queue)
 
-    monkeypatch.setattr(begin, "choice_make", mistaken)
+    monkeypatch.setattr(current.STORE, "choose", mistaken)
     assert queue_work("default") == 2
     assert mistakes == [1]
     assert [Run.objects.get(pk=run.pk).status for run in runs] == [Status.COMPLETED] * 2
@@ -321,13 +322,15 @@ def test_a_mistake_over_the_next_run_costs_no_outcome(
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("statement", [hotwork._begin, functools.partial(hotwork._finish, Status.COMPLETED)])
+@pytest.mark.parametrize(
+    "statement", [postgres._begin, functools.partial(postgres._finish, Status.COMPLETED)]
+)
 def test_a_run_is_found_by_its_key_whatever_waits(make_run: MakeRun, statement: Callable[[], str]) -> None:
     """Not by an index on states, which a plan for a small table would look through when it is large.
 
     What runs now (b) is few, whatever waits: a cap counts that by an index on states.
     """
-    if not hotpath.is_served():
+    if not is_postgres():
         pytest.skip("SQLite is served by the ORM")
     make_run()
     text = statement()

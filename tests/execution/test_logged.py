@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from execution.engine.call import Call
 from execution.engine.expiry import payloads_expire
 from execution.engine.perform import queue_work
 from execution.models import Run, RunEvent
 from execution.runners import logged
-from execution.runners.call import Call
 from execution.runners.logged import BEGIN_MOST, END_MOST, FIELD_MOST, FIELDS_MOST, MESSAGE_MOST, Logged
 from execution.runners.perform import call_run
 from registry.config.services import config_change

@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import Group
 from django.utils import timezone
 
-from execution.engine.calls.requests import CallRequest
 from execution.engine.perform import queue_work
+from execution.engine.requests import CallRequest
 from execution.entry.schedules.fire import schedules_fire
 from execution.entry.schedules.services import schedule_create
 from execution.entry.tries.services import run_try

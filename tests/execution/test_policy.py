@@ -8,17 +8,18 @@ import pytest
 from django.utils import timezone
 
 from audit.models import Event
+from execution.engine.call import call_of
 from execution.engine.perform import queue_work
-from execution.engine.store import hotpath
+from execution.engine.store import current, known, postgres
 from execution.models import Run, Status
 from execution.runners.bounds import minimum_level
-from execution.runners.call import call_of
 from registry.models import Package, ToolVersion
 from security.models import Persona, User
 from security.policy.models import Restriction
 from security.policy.services import isolation_set, pause_begin, restriction_create, restriction_lift
 from security.sandbox.levels import Level
 from security.services import grant_create, persona_create
+from tests.execution.fixtures import stores
 
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]
@@ -28,8 +29,8 @@ DETACHED = {"HTTP_PREFER": "respond-async"}
 @pytest.fixture(params=["hot path", "ORM"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways of reading rules, where the database has both."""
-    served = hotpath.is_served() and request.param == "hot path"
-    monkeypatch.setattr(hotpath, "is_served", lambda: served)
+    store = stores()[0] if request.param == "hot path" else stores()[-1]
+    monkeypatch.setattr(current, "STORE", store)
 
 
 def failed_check(answer: Any) -> dict[str, str]:
@@ -170,7 +171,7 @@ def test_code_from_outside_is_held_as_strictly_as_tool_persona_or_call_ask(
     held: Level,
     warned: bool,
 ) -> None:
-    monkeypatch.setattr(hotpath, "version_kept", hotpath.version_kept.__wrapped__)
+    monkeypatch.setattr(postgres, "version_kept", known.version_kept.__wrapped__)
     ToolVersion.objects.filter(tool__name="fx_echo").update(runner="python")
     isolation_set(by=admin, persona=persona, isolation=least)
     body = {"arguments": {"value": 1}} | ({"isolation_level": asked} if asked else {})

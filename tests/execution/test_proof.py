@@ -7,14 +7,14 @@ import pytest
 from django.db import connection
 
 from audit.models import Event
-from execution.engine import submit as services
-from execution.engine.store import hotpath, statements
+from execution.engine.features import LIFE
+from execution.engine.store import current, statements
 from execution.engine.store.statements import _rows
 from execution.models import Run
 from execution.runners.perform import call_run
 from registry.models import Package
 from security.models import Token
-from tests.execution.fixtures import Declare
+from tests.execution.fixtures import Declare, is_postgres
 
 Call = Callable[..., Any]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,11 +31,11 @@ ENDS = {
 
 @pytest.fixture(autouse=True)
 def _served() -> Iterator[None]:
-    if not hotpath.is_served():
+    if not is_postgres():
         pytest.skip("SQLite is served by the ORM")
-    hotpath._callers.clear()
+    current.STORE._callers.clear()
     yield
-    hotpath._callers.clear()
+    current.STORE._callers.clear()
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def known(call: Call, *names: str) -> None:
     """Makes the caller known, and lets the tools' rights be kept."""
     for name in (names or ("fx_echo",)) * 2:
         assert call(name, {"value": "a"}).status_code == 200
-    assert len(hotpath._callers) == 1
+    assert len(current.STORE._callers) == 1
 
 
 def kept() -> tuple[int, int]:
@@ -91,7 +91,7 @@ def test_a_right_that_ends_while_the_tool_works_leaves_no_run(
         worked.append(asked.arguments)
         return call_run(asked)
 
-    monkeypatch.setattr(services, "call_run", late)
+    monkeypatch.setattr(LIFE, "call_run", late)
     assert call("fx_echo", {"value": "b"}).status_code == status
     assert worked == [{"value": "b"}]
     assert kept() == before
@@ -116,7 +116,7 @@ def test_what_an_agent_made_ends_with_its_maker_while_the_tool_works(
         change(f"UPDATE security_token SET revoked_at = now() WHERE id = {maker.pk}")
         return call_run(asked)
 
-    monkeypatch.setattr(services, "call_run", late)
+    monkeypatch.setattr(LIFE, "call_run", late)
     assert call("fx_echo", {"value": "b"}).status_code == 401
     assert kept() == before
 

@@ -16,7 +16,7 @@ from audit.models import Event
 from core.json.canonical import canonical
 from execution.engine import submit as services
 from execution.engine.perform import queue_work
-from execution.engine.store import hotpath
+from execution.engine.store import current
 from execution.models import Run, Status
 from registry.models import Package, Tool
 from security.models import Persona, User
@@ -26,7 +26,7 @@ from security.policy.limits import limit_change, limit_create, limit_delete
 from security.policy.models import Limit, Usage
 from security.policy.tiers import tier_create, tier_set
 from security.services import persona_create
-from tests.execution.fixtures import Declare
+from tests.execution.fixtures import Declare, stores
 from tests.execution.retry.test_waiting import work_on
 
 pytestmark = pytest.mark.django_db
@@ -37,8 +37,8 @@ DAY = 86_400
 @pytest.fixture(params=["hot path", "ORM"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways of reading limits, where the database has both."""
-    served = hotpath.is_served() and request.param == "hot path"
-    monkeypatch.setattr(hotpath, "is_served", lambda: served)
+    store = stores()[0] if request.param == "hot path" else stores()[-1]
+    monkeypatch.setattr(current, "STORE", store)
 
 
 def quota(by: User, amount: int, **more: Any) -> Limit:
@@ -143,22 +143,14 @@ def test_a_repeated_key_is_answered_with_its_run_and_not_counted_again(
 
 
 def test_of_equal_calls_at_once_the_second_gets_the_run_that_took_the_last_place(
-    way: None, call: Call, fx: Package, admin: User, persona: Persona, monkeypatch: pytest.MonkeyPatch
+    way: None, call: Call, fx: Package, admin: User, persona: Persona
 ) -> None:
     quota(admin, 1, persona=persona)
     first = call("fx_echo", {"value": 1}, HTTP_IDEMPOTENCY_KEY="k").json()
-    looks: list[Any] = []
-
-    def too_early(accepted: Any) -> Any:
-        looks.append(accepted)
-        return None if len(looks) == 1 else look(accepted)
-
-    look = services._earlier_run
-    monkeypatch.setattr(services, "_earlier_run", too_early)
     second = call("fx_echo", {"value": 1}, HTTP_IDEMPOTENCY_KEY="k")
     assert second.status_code == 200
     assert second.json()["metadata"]["run_id"] == first["metadata"]["run_id"]
-    assert (len(looks), Run.objects.count()) == (2, 1)
+    assert Run.objects.count() == 1
     assert not Event.objects.filter(kind="run.refused").exists()
 
 

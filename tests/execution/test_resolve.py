@@ -11,11 +11,10 @@ from django.contrib.auth.models import Permission
 
 from audit.models import Event
 from core.errors import Denied, InvalidRequest, ToolHubError
-from execution.engine.claim import Lease
 from execution.engine.finish import run_finish
+from execution.engine.lease import Lease
 from execution.engine.outcomes import success
 from execution.engine.perform import queue_work
-from execution.engine.reaper import runs_reap
 from execution.engine.results import envelope
 from execution.models import Run, Status
 from execution.runs.resolve import run_resolve
@@ -23,6 +22,7 @@ from execution.runs.verdicts import Verdict
 from registry.models import Package
 from registry.services import assignment_delete
 from security.models import User
+from tests.execution.fixtures import reap
 
 pytestmark = pytest.mark.django_db
 Leased = Callable[..., Lease]
@@ -33,7 +33,7 @@ def lost(leased: Leased, tmp_path: Path) -> Lease:
     """An attempt of an impure tool whose worker died in its midst, reaped."""
     lease = leased("fx_count")
     Run.objects.filter(pk=lease.run.pk).update(arguments={"file": str(tmp_path / "effects")})
-    assert runs_reap() == 1
+    assert reap() == 1
     return lease
 
 

@@ -12,13 +12,14 @@ import pytest
 from django.db import connection, connections, transaction
 from django.utils import timezone
 
-from execution.engine.store import hotpath, rights
+from execution.engine.store import rights
 from execution.engine.store.epoch import TABLES
 from execution.engine.store.statements import row_read
 from registry.models import Package
 from security.models import Grant, Persona, User
 from security.policy.models import Restriction
 from security.services import grant_create
+from tests.execution.fixtures import is_postgres
 
 Call = Callable[..., Any]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _served() -> None:
-    if not hotpath.is_served():
+    if not is_postgres():
         pytest.skip("SQLite is served by the ORM")
 
 

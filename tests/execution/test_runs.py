@@ -15,13 +15,12 @@ from django.test import Client
 
 from audit.models import Event
 from execution.engine.perform import queue_work
-from execution.engine.reaper import runs_reap
 from execution.models import Run, Status
 from registry.models import Package
 from registry.services import assignment_create
 from security.models import Persona, User
 from security.services import token_create
-from tests.execution.fixtures import MakeRun
+from tests.execution.fixtures import MakeRun, reap
 
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]
@@ -198,7 +197,7 @@ def test_a_run_that_waits_is_cancelled_at_once(ask: Ask, make_run: MakeRun) -> N
 
 def test_a_run_that_the_reaper_gave_back_is_cancelled_at_once_too(ask: Ask, leased: Any) -> None:
     run = leased("fx_echo").run
-    assert runs_reap() == 1
+    assert reap() == 1
     assert ask(f"{run.pk}/cancel", "POST").json() == {"cancelled": True}
     run.refresh_from_db()
     assert run.status == Status.CANCELLED
@@ -214,7 +213,7 @@ def test_a_run_with_an_outcome_cannot_be_cancelled(ask: Ask, make_run: MakeRun, 
 
 
 def test_a_running_run_is_asked_to_stop(ask: Ask, leased: Any) -> None:
-    run = leased("fx_slow", ends=9e12).run
+    run = leased("fx_slow").run
     assert ask(f"{run.pk}/cancel", "POST").json() == {"cancelled": True}
     run.refresh_from_db()
     assert run.status == Status.RUNNING

@@ -9,9 +9,9 @@ from django.test import Client
 
 from core.errors import ToolHubError
 from execution.engine.perform import queue_work
+from execution.engine.queues import QUEUES
+from execution.engine.runtimes import RUNTIMES
 from execution.models import Run
-from execution.runners.queues import QUEUES
-from execution.runners.registry import RUNTIMES
 from registry.models import Package, ToolVersion
 from registry.runtimes import hub_runtime_of
 from security.sandbox.abilities import abilities

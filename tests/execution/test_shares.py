@@ -11,13 +11,13 @@ from django.test.utils import CaptureQueriesContext
 from core.shares import share_of
 from execution.engine import room
 from execution.engine.room import Room
-from execution.engine.store import hotpath
+from execution.engine.store import current
 from execution.models import Run, Status
 from registry.models import Package, Tool
 from registry.services import assignment_create
 from security.models import Persona, User
 from security.services import persona_create, token_create
-from tests.execution.fixtures import MakeRun
+from tests.execution.fixtures import MakeRun, stores
 
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]
@@ -113,9 +113,9 @@ def test_both_ways_count_the_same(make_run: MakeRun, monkeypatch: pytest.MonkeyP
     for persona, status, queue in itertools.product(people, Status, ("default", "sandbox")):
         make_run(status=status, queue=queue, persona=persona)
     found = []
-    for served in {hotpath.is_served(), False}:
-        monkeypatch.setattr(hotpath, "is_served", lambda served=served: served)
-        found.append([room._waiting("default", persona.pk, 99) for persona in people])
+    for store in stores():
+        monkeypatch.setattr(current, "STORE", store)
+        found.append([store.waiting_counts("default", persona.pk, 99) for persona in people])
     assert all(one == [(4, 2), (4, 2)] for one in found)
 
 
@@ -125,14 +125,14 @@ def test_a_queue_with_room_is_counted_once_for_all_personas(settings: Any, fx: P
     here = Room()
     with CaptureQueriesContext(connection) as asked:
         counted: list[int] = []
-        real = room._waiting
+        real = current.STORE.waiting_counts
 
         def watched(queue: str, persona_id: int, most: int) -> tuple[int, int]:
             counted.append(persona_id)
             return real(queue, persona_id, most)
 
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(room, "_waiting", watched)
+            patched.setattr(current.STORE, "waiting_counts", watched)
             patched.setattr(room.time, "monotonic", lambda: 1.0)
             for persona_id in range(100):
                 here.take("default", persona_id, "p")

@@ -173,7 +173,7 @@ def test_an_attempt_that_works_has_its_outcome_and_what_waits_behind_it_does_not
         worked.append(asked.arguments["value"])
         return call_run(asked)
 
-    monkeypatch.setattr("execution.engine.perform.call_run", late)
+    monkeypatch.setattr("execution.engine.features.LIFE.call_run", late)
     assert queue_work("default") == 2
     first, second = Run.objects.order_by("id")
     assert first.status == "completed"

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import orjson
 import pytest
 
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from execution.engine.submit import Manner, run_submit
 from execution.models import Run
 from registry.catalogue import catalogue_sync

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.outbox.models import Delivery, State
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from execution.engine.submit import Manner, run_submit
 from security.models import Persona, User
 from security.signing import signing_secret_create

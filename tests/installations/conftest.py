@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
-from execution.runners.call import Call
 from execution.runners.perform import call_run
 from registry.installations.approval import installation_approve
 from registry.installations.models import Installation

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from core.errors import ToolHubError
+from execution.engine.call import Call
 from execution.models import Status
-from execution.runners.call import Call
 from execution.runners.perform import call_run
 from registry import environment_calls, scratch, store
 from registry.environments import environment_name, environment_place

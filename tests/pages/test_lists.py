@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from audit.models import Event
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from execution.entry.tries.services import run_try
 from execution.models import Run, Status
 from security.models import Persona, User

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Event
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from execution.entry.schedules.services import schedule_create
 from execution.entry.tries.services import run_try
 from execution.models import Run

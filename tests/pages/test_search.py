@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from core.context import PAGES
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from execution.entry.tries.services import run_try
 from execution.models import Run
 from security.models import Persona, User

@@ -8,9 +8,9 @@ from django.db import transaction
 from django.test import Client
 
 from audit.models import Event
+from execution.engine.places import Place
 from execution.memory.events import session_event_add
 from execution.memory.models import Item, Session, Webhook
-from execution.memory.places import Place
 from execution.memory.services import memory_put
 from execution.models import Run
 from security.models import Persona, User

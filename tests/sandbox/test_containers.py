@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.runners.call import Call
 from execution.runners.perform import call_run
 from registry.models import ToolVersion
 from security.sandbox import engine as engines

@@ -12,11 +12,11 @@ import pytest
 from django.conf import settings as django_settings
 
 from core.actors import SYSTEM
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
-from execution.memory.places import Place
+from execution.engine.places import Place
 from execution.memory.services import session_end
 from execution.models import Status
-from execution.runners.call import Call
 from execution.runners.perform import call_run
 from registry.models import ToolVersion
 from security.sandbox import probes, remedies

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.runners.call import Call
 from execution.runners.perform import call_run
 from registry.models import ToolVersion
 from tests.sandbox.packages import command_manifest, publish

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from core.http import names
-from execution.engine.calls.requests import ISOLATION_LEVELS
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
+from execution.engine.requests import ISOLATION_LEVELS
 from execution.models import Status
-from execution.runners.call import Call
 from execution.runners.perform import call_run
 from registry.models import ToolVersion
 from registry.services import assignment_create

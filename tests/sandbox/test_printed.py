@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
 from execution.models import Status
 from execution.runners import printed
-from execution.runners.call import Call
 from execution.runners.perform import call_run
 from execution.runners.printed import BEGIN_MOST, END_MOST, Printed
 from execution.runners.sandboxed import held_outcome

@@ -11,9 +11,9 @@ import pytest
 import wasmtime
 
 from core.errors import ToolHubError
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.runners.call import Call
 from execution.runners.perform import call_run
 from registry.models import ToolVersion
 from security.sandbox import probes, remedies, wasm, wasm_inside

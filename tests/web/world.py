@@ -13,11 +13,11 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from audit.models import Event
 from core.actors import SYSTEM
 from core.duties.models import FailedRow
+from execution.engine.places import Place
 from execution.entry.schedules.services import schedule_create
 from execution.features.artefacts.models import Artefact, Content
 from execution.features.preconditions.resources import resource_add
 from execution.memory.models import Session, Webhook
-from execution.memory.places import Place
 from execution.memory.services import memory_put
 from execution.models import Approval, Run
 from registry.collections.models import Collection

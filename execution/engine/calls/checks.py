@@ -11,11 +11,11 @@ from typing import Any
 
 from core.errors import ToolHubError
 from core.json.canonical import CanonicalError, canonical
+from execution.engine.calls.dynamic_schemas import problems_by, schema_kept
 from execution.engine.calls.next_call import next_call_add, next_call_of_name
-from execution.engine.calls.requests import Bounds, CallRequest, bounds_of
 from execution.engine.calls.sanitise import cleaned_words, sanitised
-from execution.features.callbacks.accept import callback_check
-from execution.runners.dynamic_schemas import problems_by, schema_kept
+from execution.engine.features import CALLBACK, LIFE, NONE
+from execution.engine.requests import Bounds, CallRequest, bounds_of
 from registry.config.selectors import settings_check
 from registry.models import ToolVersion
 from registry.rules.judge import Rule, rule_values, rules_broken, rules_of
@@ -26,6 +26,7 @@ from security.facts import LimitFact
 from security.principals import PersonaPrincipal
 
 KEY_MAX = 255
+_BROUGHT = frozenset({CALLBACK})
 Refuse = Callable[[str, ToolHubError, dict[str, Any]], None]
 
 
@@ -78,7 +79,8 @@ def call_check(
             _values_check(found, principal, request)
         bounds = bounds_of(version, request, principal.standing)
         settings_check(version)
-        callback_check(principal.persona_id, request.callback_url)
+        for look in LIFE.acting("before_accept", _BROUGHT if request.callback_url is not None else NONE):
+            look(principal, found, request)
         encoded = canonical(request.arguments)
         canonical(request.recorded())
     except CanonicalError as error:

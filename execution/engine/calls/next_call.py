@@ -10,7 +10,7 @@ from typing import Any
 
 from core.errors import ToolHubError
 from core.json.lenient import json_meant
-from execution.engine.calls.requests import MEMBERS, CallRequest
+from execution.engine.requests import MEMBERS, CallRequest
 from registry.schemas import input_validator
 from registry.selectors import ResolvedTool, tool_resolve
 from toolhub_sdk.canonical import SAFE_INTEGER

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from registry.schemas import pointer
 from registry.selectors import ResolvedTool
 from security.content.kinds import EACH

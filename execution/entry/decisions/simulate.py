@@ -11,7 +11,7 @@ from typing import Any
 
 from core.errors import InvalidRequest, ToolHubError
 from execution.engine.calls.checks import arguments_judged, call_allow, call_check, denied
-from execution.engine.calls.requests import CallRequest, bounds_of
+from execution.engine.requests import CallRequest, bounds_of
 from registry.selectors import call_decide, tool_missing, tool_resolve
 from security.acting import PERSONAS, reading
 from security.capabilities import is_capability

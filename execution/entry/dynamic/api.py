@@ -9,10 +9,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.errors import ToolHubError
-from execution.engine.calls.requests import request_read
+from core.openapi import answers
+from execution.engine.requests import request_read
 from execution.entry.dynamic.services import schema_ask, schema_whole
 from execution.runs.api import result_response
-from execution.runs.openapi import ACCEPTED_ANSWER, CALL, PREFER, answers
+from execution.runs.openapi import ACCEPTED_ANSWER, CALL, PREFER
 from execution.runs.preferences import manner_read
 from registry.formats import format_read, tool_converted
 from security.principals import caller

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from execution.engine.calls.checks import call_check
+from execution.engine.calls.dynamic_schemas import schema_kept
 from execution.engine.calls.refusals import refusal_record
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from execution.engine.submit import Manner, run_submit
 from execution.engine.waiting import run_await
 from execution.models import Run, Status
-from execution.runners.dynamic_schemas import schema_kept
 from registry.models import ToolVersion
 from security.principals import PersonaPrincipal
 

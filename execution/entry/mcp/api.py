@@ -1,6 +1,5 @@
 """`/mcp` and `/mcp/{collection}`: one POST is one message and its answer (Streamable HTTP, no stream)."""
 
-import contextlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,8 +12,6 @@ from rest_framework.exceptions import NotAuthenticated
 from core.errors import ToolHubError
 from core.parsers import BODY_MAX, parse_body
 from core.problems import drf_exception_handler
-from execution.engine.store.hotpath import Outdated
-from execution.engine.submit import may_be_proven
 from execution.entry.mcp.answers import refused_answer, refused_by, result_answer
 from execution.entry.mcp.calls import tool_call, tool_call_known
 from execution.entry.mcp.door import Door
@@ -61,7 +58,7 @@ def _message_answered(request: HttpRequest, collection: str) -> HttpResponse:
     _collection_check(principal, collection)
     door = _door(request, principal, collection)
     if isinstance(read, Request):
-        return _carried_out(read, partial(METHODS[read.method], door, read.version, read.params))
+        return _answered(read, partial(METHODS[read.method], door, read.version, read.params))
     if isinstance(read, Notification):
         # Nothing here has to hear of one: a call ends by its own bounds, whatever its caller does meanwhile.
         return HttpResponse(status=202)
@@ -76,21 +73,28 @@ def _called(request: HttpRequest, collection: str, call: Request) -> HttpRespons
     header = request.META.get("HTTP_AUTHORIZATION", "")
     if not collection and _OWN_WAY.isdisjoint(request.META):
         kept = caller_kept(header, call.tool)
-        if kept and may_be_proven(kept[1]):
-            door = _door(request, kept[0])
-            with contextlib.suppress(Outdated):
-                return _carried_out(call, partial(tool_call_known, door, call, *kept[1:]))
+        if kept:
+            told = _carried_out(call, partial(tool_call_known, _door(request, kept[0]), call, *kept[1:]))
+            if told is not None:
+                return told
     principal, known = caller_read(header, call.tool)
     _collection_check(principal, collection)
     door = _door(request, principal, collection)
-    return _carried_out(call, partial(tool_call, door, call.version, call.params, found=known))
+    return _answered(call, partial(tool_call, door, call.version, call.params, found=known))
 
 
-def _carried_out(request: Request, carry_out: Callable[[], dict[str, Any]]) -> HttpResponse:
+def _answered(request: Request, carry_out: Callable[[], dict[str, Any]]) -> HttpResponse:
+    """The answer to a request that always has one."""
+    told = _carried_out(request, carry_out)
+    assert told is not None  # noqa: S101 - for types
+    return told
+
+
+def _carried_out(request: Request, carry_out: Callable[[], dict[str, Any] | None]) -> HttpResponse | None:
+    """The answer to a request; None where `carry_out` has none."""
     try:
-        return result_answer(request.number, carry_out())
-    except Outdated:
-        raise
+        told = carry_out()
+        return None if told is None else result_answer(request.number, told)
     except Exception as error:  # noqa: BLE001 - each leaves as an error of JSON-RPC
         return refused_answer(request.number, refused_by(request.method, error))
 

@@ -10,11 +10,11 @@ from django.conf import settings
 from core.errors import InvalidRequest, ToolHubError
 from core.problems import as_toolhub_error
 from execution.engine.calls.next_call import next_call_of_body
-from execution.engine.calls.requests import CallRequest, request_read
+from execution.engine.requests import CallRequest, request_read
 from execution.engine.results import envelope
 from execution.engine.states import FINAL
-from execution.engine.store.hotpath import Outdated, Proof
-from execution.engine.submit import run_submit
+from execution.engine.store.known import Proof
+from execution.engine.submit import run_submit, run_submit_known
 from execution.engine.waiting import run_await
 from execution.entry.mcp.door import Door
 from execution.entry.mcp.protocol import MIRROR_KEY, MODERN_VERSIONS
@@ -61,26 +61,27 @@ def tool_call(
     return _told(version, functools.partial(_submitted, door, params, found))
 
 
-def tool_call_known(door: Door, call: Request, found: ResolvedTool, proof: Proof) -> dict[str, Any]:
-    """The same by what this process knew before. Raises Outdated where the call has to be made anew."""
+def tool_call_known(door: Door, call: Request, found: ResolvedTool, proof: Proof) -> dict[str, Any] | None:
+    """The same by what this process knew before; None where the call has to be made anew."""
     try:
         if call.version in MODERN_VERSIONS:
             _mirrors_check(door, call.params, found)
         request, key = _asked(door, call.params, found)
-    except (ToolHubError, Refused) as error:  # whose token it was is looked at first
-        raise Outdated from error
-    if key is not None:
-        raise Outdated
-    submit = functools.partial(run_submit, principal=door.principal, name=call.tool, found=found, proof=proof)
-    return _told(call.version, functools.partial(submit, request=request, manner=manner_read("")))
+    except (ToolHubError, Refused):  # whose token it was is looked at first
+        return None
+    manner = manner_read("")
+    run = run_submit_known(
+        principal=door.principal, found=found, request=request, manner=manner, proof=proof, key=key
+    )
+    if run is None:
+        return None
+    return _result(call.version, run_await(run, run.persona_id, manner.wait_s))
 
 
 def _told(version: str, submit: Callable[[], Run]) -> dict[str, Any]:
     """The result of a call, or its refusal as a result."""
     try:
         run = submit()
-    except Outdated:
-        raise
     except Exception as error:
         known = as_toolhub_error(error)
         if known is None or known.code in _PROTOCOL:

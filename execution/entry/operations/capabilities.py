@@ -11,10 +11,10 @@ from rest_framework.views import APIView
 from core.codes import CODES
 from core.json.strict import DEFAULT
 from core.openapi import PROBLEMS
-from execution.engine.calls.requests import ISOLATION_LEVELS
+from execution.engine.requests import ISOLATION_LEVELS
+from execution.engine.runtimes import RUNTIMES
 from execution.entry.operations.forms import CALLS_MAX, OPERATIONS
 from execution.features.retry.policies import POLICIES
-from execution.runners.registry import RUNTIMES
 from registry.contracts import CATEGORIES, DETERMINISM, OUTPUT_BYTES, OUTPUT_MOST, TIMEOUT_MOST, TIMEOUT_MS
 from registry.formats import FORMATS
 from registry.types import TYPES

@@ -16,7 +16,7 @@ from core.json.pointer import pointer_get
 from core.parsers import BODY_MAX
 from core.problems import as_toolhub_error
 from execution.engine.calls.checks import key_check
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from execution.engine.submit import Manner, run_submit
 from execution.engine.waiting import run_await
 from execution.entry.operations.flow import chain_answer

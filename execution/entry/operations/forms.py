@@ -24,7 +24,7 @@ CONTEXT_NAMES = {
     "userId": "user_id",
     "projectContext": "project",
 }
-LIMIT_NAMES = ("timeoutMs", "maxOutputBytes")
+LIMIT_NAMES = ("timeoutMs", "maxOutputBytes", "deadlineMs")
 
 
 def _object(properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import InvalidRequest, ToolHubError
-from execution.engine.calls.requests import CallRequest, request_read
+from execution.engine.requests import CallRequest, request_read
 from execution.entry.operations.forms import CALL_NAMES, CONTEXT_NAMES, LIMIT_NAMES, OPERATIONS, VALIDATORS
 from registry.bodies import body_check
 from toolhub_sdk.checks.mismatch import given_words, listed

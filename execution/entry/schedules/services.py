@@ -9,7 +9,7 @@ from audit.kinds import EventKind
 from audit.ledger import Entry, record
 from core.errors import InvalidRequest, NotFound, ToolHubError
 from execution.engine.calls.checks import call_check
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from execution.entry.schedules.times import due_after, time_zone_check
 from execution.event_kinds import (
     SCHEDULE_CREATED,

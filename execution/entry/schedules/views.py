@@ -14,7 +14,7 @@ from core.errors import InvalidRequest
 from core.lists import ListView
 from core.pages import ConsoleView, Page
 from core.questions import Question, QuestionView, switch_wanted
-from execution.edits import SCHEDULE
+from execution.entry.schedules.edits import SCHEDULE
 from execution.entry.schedules.forms import ScheduleForm
 from execution.entry.schedules.selectors import options_of, schedule_of, schedules_page, schedules_seen
 from execution.entry.schedules.services import schedule_create, schedule_delete, schedule_switch

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from execution.engine.waiting import run_await
 from execution.entry.dynamic.services import Asked, hook_request, schema_known, schema_made
 from execution.event_kinds import RUN_TRIED

@@ -16,7 +16,7 @@ from django.urls import reverse
 from core.errors import InvalidRequest, ToolHubError
 from core.pages import ConsoleView
 from core.submissions.pages import form_once
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from execution.engine.selectors import run_whole, runs_seen
 from execution.engine.states import SETTLED
 from execution.engine.waiting import run_await

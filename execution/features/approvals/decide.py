@@ -14,14 +14,16 @@ from core.errors import Denied, InvalidRequest, NotFound, ToolHubError
 from execution import event_kinds
 from execution.engine.accept import run_ring
 from execution.engine.events import event_add
-from execution.engine.finish import outcome_write
 from execution.engine.outcomes import failure
+from execution.engine.requests import deadline_ms_of
+from execution.engine.settle import run_settle
 from execution.engine.states import transition
 from execution.features.approvals.binding import binding_of
 from execution.features.approvals.expiry import KINDS
 from execution.features.approvals.eyes import Eyes, eyes_check, may_decide
 from execution.models import Approval, Run, Status, Verdict
 from execution.run_events import APPROVAL_DELEGATED, APPROVED
+from execution.side_effects import SideEffect
 from security.conditions import SESSION
 from security.decisions import APPROVED as IN_ADVANCE
 from security.models import Grant, User
@@ -83,6 +85,8 @@ def approval_grant(
             target=Status.PENDING,
             who="approver",
             due_at=Now(),
+            # The time for beginning it counts from now.
+            deadline_at=Now() + timedelta(milliseconds=deadline_ms_of(run.request)),
         )
         if not moved:
             raise _over(run)
@@ -99,10 +103,16 @@ def approval_deny(*, by: User, approval_id: UUID, reason: str, actor: Actor | No
         asked = _asked(by, approval_id)
         run, who = asked.run, actor or actor_of(by)
         message = f"{by.get_username()} denied the call: {reason}"
-        outcome = failure("APPROVAL_DENIED", message, at=timezone.now(), status=Status.CANCELLED)
+        outcome = failure(
+            "APPROVAL_DENIED",
+            message,
+            at=timezone.now(),
+            status=Status.CANCELLED,
+            side_effect=SideEffect.NONE,
+        )
         _decided(asked, by, who, Verdict.DENIED, reason, {})
         source = Status.AWAITING_APPROVAL
-        if not outcome_write(run.pk, None, source=source, who="approver", outcome=outcome, actor=who):
+        if not run_settle(run, outcome, sources=[source], who="approver", actor=who):
             raise _over(run)
     return run
 

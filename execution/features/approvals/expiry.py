@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -12,9 +11,10 @@ from audit.ledger import Entry, record
 from core.actors import SYSTEM, Actor
 from core.duties.rows import each
 from execution import event_kinds
-from execution.engine.finish import outcome_write
 from execution.engine.outcomes import failure
+from execution.engine.settle import run_settle
 from execution.models import Approval, Run, Status, Verdict
+from execution.side_effects import SideEffect
 
 # The ledger's kind of event for what became of a request.
 KINDS: Mapping[Verdict, EventKind] = {
@@ -33,14 +33,17 @@ def approvals_expire() -> int:
 
 
 def _expire(run_id: UUID) -> bool:
-    with transaction.atomic():
-        # An approver who holds the row decides first; then there is nothing to expire.
-        run = Run.objects.select_for_update().get(pk=run_id)
-        if not approval_close(run, Verdict.EXPIRED, SYSTEM):
-            return False
-        message = "Nobody approved the call in time."
-        outcome = failure("APPROVAL_EXPIRED", message, at=timezone.now(), status=Status.CANCELLED)
-        return outcome_write(run_id, None, source=Status.AWAITING_APPROVAL, who="approver", outcome=outcome)
+    run = Run.objects.select_related("tool_version").get(pk=run_id)
+    message = "Nobody approved the call in time."
+    outcome = failure(
+        "APPROVAL_EXPIRED", message, at=timezone.now(), status=Status.CANCELLED, side_effect=SideEffect.NONE
+    )
+    # An approver who holds the row decides first; then there is nothing to expire.
+    return run_settle(run, outcome, sources=[Status.AWAITING_APPROVAL], who="approver", before=_close)
+
+
+def _close(run: Run) -> bool:
+    return approval_close(run, Verdict.EXPIRED, SYSTEM)
 
 
 def approval_close(run: Run, verdict: Verdict, actor: Actor) -> bool:

@@ -9,12 +9,12 @@ from core.http.check import url_check
 from core.http.errors import HttpFailed, HttpRefused
 from core.outbox.services import delivery_again
 from execution.engine.events import event_add
+from execution.engine.selectors import finished_require, payload_require
 from execution.event_kinds import CALLBACK_REDELIVERED
 from execution.features.callbacks.accept import callback_refused
 from execution.features.callbacks.state import delivery_of
 from execution.models import Run
 from execution.run_events import CALLBACK_QUEUED
-from execution.runs.again import finished_require, payload_require
 
 
 def callback_redeliver(*, by: Actor, run: Run) -> None:

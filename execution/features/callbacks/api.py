@@ -7,11 +7,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.openapi import answers
 from execution.engine.selectors import run_of
 from execution.features.callbacks.again import callback_redeliver
 from execution.features.callbacks.openapi import REDELIVERED
 from execution.features.callbacks.state import callback_view
-from execution.runs.openapi import answers
 from security.principals import caller
 
 

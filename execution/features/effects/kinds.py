@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from core.errors import ToolHubError
+from execution.engine.changes import ABSENT, Change
 from execution.engine.children import child_check
 from execution.features.effects.steps import Notice, Step, Unworkable, Which
 from execution.features.effects.view import Key, View
-from execution.memory.changes import Change
 from execution.memory.models import Scope
-from execution.memory.store import ABSENT
 from execution.memory.values import value_size
 
 Declared = Mapping[str, Any]

@@ -12,8 +12,8 @@ from execution.features.effects.steps import (
     OWN,
     OWN_CHANGES,
     Compensation,
+    Effects,
     Fault,
-    Plan,
     Step,
     Unworkable,
     Which,
@@ -29,9 +29,9 @@ _ON: Mapping[Status, frozenset[str]] = {
 }
 
 
-def plan_make(run: Run, outcome: Outcome, failed: Mapping[int, str]) -> Plan:
+def effects_plan(run: Run, outcome: Outcome, failed: Mapping[int, str]) -> Effects:
     """The steps of an outcome, up to the first that cannot be worked out or is known to have `failed`."""
-    view, plan = View(run, outcome), Plan()
+    view, plan = View(run, outcome), Effects()
     declared = run.tool_version.declared.get("effects", [])
     if outcome.memory and not _own(plan, outcome, failed, view):
         return plan
@@ -54,7 +54,7 @@ def plan_make(run: Run, outcome: Outcome, failed: Mapping[int, str]) -> Plan:
     return plan
 
 
-def _own(plan: Plan, outcome: Outcome, failed: Mapping[int, str], view: View) -> bool:
+def _own(plan: Effects, outcome: Outcome, failed: Mapping[int, str], view: View) -> bool:
     """Plans what the tool changed by itself; false where that failed."""
     if OWN in failed:
         plan.fault = Fault(OWN_CHANGES, failed[OWN])
@@ -65,7 +65,7 @@ def _own(plan: Plan, outcome: Outcome, failed: Mapping[int, str], view: View) ->
     return True
 
 
-def _take_back(plan: Plan, declared: list[Mapping[str, Any]], memory: View) -> None:
+def _take_back(plan: Effects, declared: list[Mapping[str, Any]], memory: View) -> None:
     """Leaves what stays, worked out in memory as it was, without what is taken back.
 
     A rollback sees its value as it then is: what stays and comes before its effect has changed it already.

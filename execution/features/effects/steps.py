@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import ToolHubError
+from execution.engine.changes import Change
 from execution.engine.children import Child
-from execution.memory.changes import Change
 from security.facts import LimitFact
-from security.policy.usage import LimitReached
 
 # What a tool changed by itself comes before the effects of its contract.
 OWN = -1
@@ -71,7 +70,7 @@ class Compensation:
 
 
 @dataclass
-class Plan:
+class Effects:
     """All steps of an outcome. With a fault only those are carried out that cannot be taken back.
 
     `expected` is what values were worked out from, by scope and key: where they have changed meanwhile, it is
@@ -113,15 +112,10 @@ class Unworkable(Exception):
     """An effect cannot be worked out. The text says why."""
 
 
-class Changed(Exception):
-    """What the plan rests on has changed meanwhile."""
-
-
-class Failed(Exception):
+@dataclass(frozen=True)
+class Failed:
     """A step could not be carried out: the transaction is taken back. `child` is the run it should be."""
 
-    def __init__(self, index: int, cause: ToolHubError | LimitReached, child: Child | None = None) -> None:
-        super().__init__(str(cause))
-        self.index = index
-        self.cause = cause
-        self.child = child
+    index: int
+    cause: ToolHubError
+    child: Child | None = None

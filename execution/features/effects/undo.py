@@ -11,6 +11,7 @@ from typing import Any
 from core.errors import ToolHubError
 from execution.engine.children import Child, child_check_for, child_refused, child_submit
 from execution.engine.events import event_add
+from execution.engine.features import Conflict
 from execution.engine.outcomes import Outcome
 from execution.features.effects.steps import Unworkable, Which
 from execution.features.effects.view import View
@@ -18,7 +19,7 @@ from execution.models import Run, Status
 from execution.run_events import EFFECT_COMPENSATED
 from registry.models import ToolVersion
 from security.facts import LimitFact
-from security.policy.usage import LimitReached, usage_lock
+from security.policy.usage import usage_keys, usage_rows_lock
 from security.principals import PersonaPrincipal
 
 
@@ -30,17 +31,17 @@ class Undo:
     child: Child
 
 
-class UndoRefused(Exception):
-    """A call was not accepted after all: a limit or the queue is full. Takes its transaction back."""
+@dataclass(frozen=True)
+class UndoRefused:
+    """A call was not accepted after all: a limit or the queue is full. Its transaction is taken back."""
 
-    def __init__(self, undo: Undo, cause: ToolHubError | LimitReached) -> None:
-        super().__init__(str(cause))
-        self.undo = undo
-        self.cause = cause
+    undo: Undo
+    cause: ToolHubError
 
     def recorded(self) -> ToolHubError:
         """Lets the ledger hear of it, after the transaction; what the person hears."""
-        return child_refused(self.undo.child, self.cause)
+        child_refused(self.undo.child, self.cause)
+        return self.cause
 
 
 def undo_declared(version: ToolVersion) -> list[tuple[Which, Mapping[str, Any]]]:
@@ -87,18 +88,20 @@ def undo_limits(plan: Sequence[Undo]) -> list[LimitFact]:
     return [limit for undo in plan for limit in undo.child.checked.found.policy.limits]
 
 
-def undo_submit(run: Run, plan: Sequence[Undo]) -> list[dict[str, Any]]:
+def undo_submit(run: Run, plan: Sequence[Undo]) -> list[dict[str, Any]] | UndoRefused | Conflict:
     """Submits the calls in the caller's transaction, which holds the run; what the record says of each.
 
-    Raises UndoRefused.
+    Where one is not accepted, the caller takes its transaction back; a Conflict says that it is to plan anew.
     """
-    usage_lock(undo_limits(plan), run.persona_id)
+    usage_rows_lock(sorted(usage_keys(undo_limits(plan), run.persona_id)))
     told = []
     for undo in plan:
         try:
             child = child_submit(undo.child)
-        except (ToolHubError, LimitReached) as error:
-            raise UndoRefused(undo, error) from error
+        except ToolHubError as error:
+            return UndoRefused(undo, error)
+        if isinstance(child, Conflict):
+            return child
         told.append({**undo.which.named(), "tool": child.tool, "run": str(child.pk)})
         event_add(run.pk, EFFECT_COMPENSATED, told[-1])
     return told

@@ -7,12 +7,12 @@ from typing import Any
 from django.utils import timezone
 
 from core.cel import ConditionFailed, cel_holds, cel_names, cel_value
+from execution.engine.changes import ABSENT, Change
 from execution.engine.events import iso
 from execution.engine.outcomes import Outcome
+from execution.engine.places import place_of
 from execution.features.effects.steps import Unworkable
-from execution.memory.changes import Change
-from execution.memory.places import place_of
-from execution.memory.store import ABSENT, memory_read
+from execution.memory.store import memory_read
 from execution.models import Run, Status
 
 Key = tuple[str, str]

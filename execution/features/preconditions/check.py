@@ -8,9 +8,9 @@ from django.db import Error
 from django.utils import timezone
 
 from execution.engine.events import iso
+from execution.engine.places import place_of
 from execution.features.preconditions.facts import Facts, Verdict
 from execution.features.preconditions.kinds import KINDS
-from execution.memory.places import place_of
 from registry.models import ToolVersion
 from security.principals import PersonaPrincipal
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from execution.memory.places import Place
+from execution.engine.places import Place
 from registry.models import ToolVersion
 from security.principals import PersonaPrincipal
 

@@ -9,11 +9,12 @@ from django.utils import timezone
 
 from core.cel import ConditionFailed, cel_holds, cel_names
 from core.errors import ToolHubError
+from execution.engine.changes import ABSENT
 from execution.engine.selectors import first_id_at
 from execution.features.preconditions.facts import HOLDS, Facts, Verdict
 from execution.features.preconditions.registered import CHECKS
 from execution.features.preconditions.resources import resource_look
-from execution.memory.store import ABSENT, memory_find, same
+from execution.memory.store import memory_find, same
 from execution.models import Run, Status
 from registry.config.selectors import settings_of
 from registry.models import Tool, VersionState

@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 from django.db import transaction
 
 from core.errors import error_object
-from execution.engine.calls.gates import rights_of
-from execution.engine.claim import Lease
 from execution.engine.events import event_add
+from execution.engine.facts import rights_of
+from execution.engine.lease import Lease
 from execution.engine.outcomes import Outcome
 from execution.features.preconditions.check import failed_descriptions, preconditions_check
 from execution.models import Run, Status
 from execution.run_events import PRECONDITIONS_CHECKED
+from execution.side_effects import SideEffect
 
 
 def preconditions_kept(lease: Lease) -> bool:
@@ -42,7 +43,7 @@ def preconditions_refusal(run: Run) -> Outcome | None:
         details={"preconditions": run.preconditions},
     )
     now = datetime.now(UTC)
-    return Outcome(Status.FAILED, now, now, 0.0, error=error)
+    return Outcome(Status.FAILED, now, now, 0.0, error=error, side_effect=SideEffect.NONE)
 
 
 def _keep(lease: Lease, answer: dict[str, object]) -> bool:

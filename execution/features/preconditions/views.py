@@ -12,7 +12,7 @@ from core.edits import Edited
 from core.forms import ConsoleForm
 from core.pages import ConsoleView
 from core.questions import Question, QuestionView
-from execution.edits import RESOURCE
+from execution.features.preconditions.edits import RESOURCE
 from execution.features.preconditions.models import Resource
 from execution.features.preconditions.resources import (
     NAME_MAX,

@@ -1,10 +1,8 @@
 """Ends runs whose fallback has ended, and lets others hear of those that nobody looks after."""
 
 import dataclasses
-import functools
 import time
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -14,13 +12,12 @@ from core.actors import SYSTEM
 from core.duties.rows import BATCH, each
 from core.json.canonical import canonical
 from execution.engine.events import event_add
-from execution.engine.finish import outcome_write
 from execution.engine.outcomes import Outcome, success
+from execution.engine.settle import run_settle
 from execution.engine.states import FINAL
 from execution.event_kinds import RUN_ESCALATED
-from execution.features.effects.apply import Apply, effects_write, has_effects
-from execution.features.recovery.begin import attempt_outcome, recovery_told
 from execution.features.recovery.notify import escalation_notify
+from execution.features.recovery.outcomes import attempt_outcome, recovery_told
 from execution.models import Attempt, Recovery, Run, Status
 from execution.run_events import ESCALATED
 from registry.schemas import output_validator, problems_of
@@ -48,15 +45,8 @@ def _end(recovery_id: int) -> bool:
     row = Recovery.objects.select_related("run__tool_version", "child").filter(pk=recovery_id).first()
     if row is None or row.child is None:
         return False
-    run, outcome = row.run, _outcome(row.run, row.child)
-    write = functools.partial(_write, run.pk)
-    return effects_write(run, outcome, write) if has_effects(run, outcome) else write(outcome)
-
-
-def _write(run_id: UUID, outcome: Outcome, apply: Apply | None = None) -> bool:
-    with transaction.atomic():
-        source = Status.WAITING_STEPS
-        return outcome_write(run_id, None, source=source, who="last step", outcome=outcome, apply=apply)
+    outcome = _outcome(row.run, row.child)
+    return run_settle(row.run, outcome, sources=[Status.WAITING_STEPS], who="last step")
 
 
 def _outcome(run: Run, child: Run) -> Outcome:

@@ -7,14 +7,15 @@ from typing import Any
 
 from core.cel import ConditionFailed, cel_holds
 from execution.engine.outcomes import Outcome
+from execution.engine.wait import attempts_repeated
 from execution.features.retry.backoff import delay_ms
 from execution.features.retry.policies import Policy, policy_of
-from execution.models import Attempt, Run, Status
+from execution.models import Run, Status
+from execution.side_effects import SideEffect
 from registry.models import ToolVersion
 
 log = logging.getLogger(__name__)
 EXHAUSTED = "MAX_RETRIES_EXCEEDED"
-_REPEATING = frozenset({"retry", "recovery"})
 
 
 def retry_judge(run: Run, outcome: Outcome) -> tuple[Outcome, int | None]:
@@ -23,11 +24,11 @@ def retry_judge(run: Run, outcome: Outcome) -> tuple[Outcome, int | None]:
     The last of several gets `details.reason` MAX_RETRIES_EXCEEDED.
     """
     error, version = outcome.error, run.tool_version
-    if error is None or outcome.status is Status.CANCELLED or not version.extras & _REPEATING:
+    if error is None or outcome.status is Status.CANCELLED:
         return outcome, None
     policy = policy_of(version)
     failed = attempts_repeated(run) + 1
-    if not (policy.max_retries and _happens_once(version, error) and is_retried(policy, error, failed)):
+    if not (policy.max_retries and _happens_once(version, outcome) and is_retried(policy, error, failed)):
         return outcome, None
     if failed > policy.max_retries:
         details = {**error.get("details", {}), "reason": EXHAUSTED}
@@ -55,11 +56,7 @@ def is_retried(policy: Policy, error: Mapping[str, Any], failed: int) -> bool:
         return False
 
 
-def _happens_once(version: ToolVersion, error: Mapping[str, Any]) -> bool:
+def _happens_once(version: ToolVersion, outcome: Outcome) -> bool:
     """Whether repeating repeats no effect: there is none, it does not add up, or nothing has happened yet."""
-    return version.is_pure or version.is_idempotent or bool(error["retryable"])
-
-
-def attempts_repeated(run: Run) -> int:
-    """How many attempts failed and were repeated; those whose worker was lost are the reaper's to count."""
-    return 0 if run.attempt == 1 else Attempt.objects.filter(run=run, delay_ms__isnull=False).count()
+    none = outcome.side_effect is SideEffect.NONE
+    return version.is_pure or version.is_idempotent or none or bool((outcome.error or {}).get("retryable"))

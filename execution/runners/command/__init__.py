@@ -10,9 +10,9 @@ import orjson
 
 from core.errors import ToolHubError
 from core.json.strict import StrictJSONError, loads
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome, success
 from execution.models import Status
-from execution.runners.call import Call
 from execution.runners.json_programs import judge, request_of
 from execution.runners.judging import ended, unfit_error
 from execution.runners.sandboxed import PACKAGE, PATH, Program, exit_failed, run_sandboxed

@@ -10,14 +10,14 @@ from django.utils import timezone
 
 from audit.models import Event
 from core.errors import Denied, InvalidRequest, NotFound, ToolHubError
-from execution.engine.calls.requests import CallRequest
 from execution.engine.invariants import invariants_check
 from execution.engine.perform import queue_work
+from execution.engine.requests import CallRequest
 from execution.engine.submit import run_cancel
 from execution.entry.tries.services import run_try
-from execution.features.approvals.ask import OPEN_MAX
 from execution.features.approvals.decide import approval_delegate, approval_deny, approval_grant
 from execution.features.approvals.expiry import approvals_expire
+from execution.features.approvals.feature import OPEN_MAX
 from execution.models import Approval, Run, RunEvent, Status
 from registry.models import Package, Tool
 from registry.releases.overlay import tool_overlay_edit

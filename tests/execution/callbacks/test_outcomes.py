@@ -12,15 +12,14 @@ from core.actors import SYSTEM
 from core.outbox.models import Delivery
 from core.outbox.sender import Senders
 from core.outbox.services import delivery_add
-from execution.engine.claim import Lease, claim_next
+from execution.engine.lease import Lease
 from execution.engine.perform import run_perform
-from execution.engine.reaper import runs_reap
 from execution.engine.submit import run_cancel
 from execution.models import Run, Status
 from execution.runs.resolve import run_resolve
 from execution.runs.verdicts import Verdict
 from security.models import User
-from tests.execution.fixtures import MakeRun
+from tests.execution.fixtures import MakeRun, claim_next, reap
 from tests.receiver import Receiver, status
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +58,7 @@ def test_a_run_that_is_refused_before_its_start(make_run: MakeRun, persona: Any)
 def test_a_run_whose_workers_are_lost(leased: Callable[..., Lease]) -> None:
     lease = leased("fx_echo", attempt=3)
     Run.objects.update(request={"callback_url": URL})
-    assert runs_reap() == 1
+    assert reap() == 1
     assert owed() == [lease.run.pk]
 
 
@@ -68,7 +67,7 @@ def test_a_run_whose_outcome_is_unknown_owes_it_when_a_person_resolves_it(
 ) -> None:
     lease = leased("fx_count")
     Run.objects.update(request={"callback_url": URL})
-    assert runs_reap() == 1
+    assert reap() == 1
     assert owed() == []
     run = Run.objects.get(pk=lease.run.pk)
     assert run.status == Status.OUTCOME_UNKNOWN

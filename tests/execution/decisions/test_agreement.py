@@ -11,8 +11,8 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from execution.engine.calls.requests import CallRequest
-from execution.engine.store import hotpath
+from execution.engine.requests import CallRequest
+from execution.engine.store import known, postgres
 from execution.entry.decisions.simulate import call_simulate
 from registry.models import Assignment, Package, ToolVersion
 from security.models import Grant, Persona, User
@@ -38,7 +38,7 @@ RESTRICTION = st.fixed_dictionaries(
         "ends": st.sampled_from([None, PAST, LATER]),
     }
 ) | st.sampled_from([{"pause": True}, {"pause": True, "tool": "fx_echo"}, {"pause": True, "ends": PAST}])
-UNKEPT = hotpath.version_kept.__wrapped__
+UNKEPT = known.version_kept.__wrapped__
 WORLD = st.fixed_dictionaries(
     {
         "active": st.sampled_from([True, True, True, False]),
@@ -116,7 +116,7 @@ def test_they_agree(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Versions are immutable to the hub, and kept; here each example makes its own of them.
-    monkeypatch.setattr(hotpath, "version_kept", UNKEPT)
+    monkeypatch.setattr(postgres, "version_kept", UNKEPT)
     with transaction.atomic():
         arrange(world, persona, admin)
         persona.refresh_from_db()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from execution.entry.decisions.simulate import call_simulate, capabilities_simulate
 from registry.models import ToolVersion
 from security.models import Grant, Persona, User

@@ -11,7 +11,7 @@ from django.db import connections
 from django.db.models.functions import Now
 
 from execution.engine.perform import queue_work
-from execution.features.effects import apply
+from execution.features.effects import feature
 from execution.models import Run, Status
 from security.models import Persona, User
 from security.policy.limits import limit_create
@@ -81,14 +81,14 @@ def test_runs_whose_effects_need_the_same_rows_crosswise_do_not_stop_each_other(
     if counted:  # the rows are there already
         assert call("fx_wrap", {"value": "x"}).status_code == 200
         assert call("fx_big", {"size": 1}).status_code == 200
-    submit = apply.child_submit
+    submit = feature.child_submit
 
     def slowly(child: Any) -> Run:
         run = submit(child)
         time.sleep(0.3)
         return run
 
-    monkeypatch.setattr(apply, "child_submit", slowly)
+    monkeypatch.setattr(feature, "child_submit", slowly)
 
     def perform(tool: str) -> int:
         try:

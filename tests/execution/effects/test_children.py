@@ -10,12 +10,12 @@ from django.test import Client
 
 from audit.models import Event
 from core.errors import Overloaded
-from execution.engine import perform as worker
+from execution.engine.features import LIFE
 from execution.engine.invariants import invariants_check
 from execution.engine.perform import queue_work
 from execution.engine.submit import run_cancel
-from execution.features.effects import apply, kinds
-from execution.features.effects.steps import Plan
+from execution.features.effects import feature, kinds
+from execution.features.effects.steps import Effects
 from execution.models import Run, Status
 from registry.models import Package
 from registry.services import assignment_delete
@@ -130,8 +130,8 @@ def test_a_token_that_was_revoked_while_the_tool_ran_calls_nobody(
         token_revoke(by=admin, token=Token.objects.get())
         return carry_out(of)
 
-    carry_out = worker.call_run
-    monkeypatch.setattr(worker, "call_run", then_revoked)
+    carry_out = LIFE.call_run
+    monkeypatch.setattr(LIFE, "call_run", then_revoked)
     work()
     run = Run.objects.get()
     assert ((run.error or {})["code"], "revoked" in str(run.error)) == ("EFFECT_FAILED", True)
@@ -234,15 +234,15 @@ def test_a_limit_that_is_taken_away_while_a_cancel_has_effects_is_decided_anew(
     limit = limit_create(
         by=admin, kind="quota", measure="calls", amount=2, window_s=86_400, persona=persona, tool="fx_wrap"
     )
-    plan_make = apply.plan_make
+    plan_make = feature.effects_plan
 
-    def gone(*args: Any) -> Plan:
+    def gone(*args: Any) -> Effects:
         plan = plan_make(*args)
         if Limit.objects.exists():
             limit_delete(by=admin, limit=limit)
         return plan
 
-    monkeypatch.setattr(apply, "plan_make", gone)
+    monkeypatch.setattr(feature, "effects_plan", gone)
     run = Run.objects.get(pk=made["run_id"])
     assert run_cancel(by=actor_of(admin), run=run) is True
     assert (child().status, Usage.objects.count()) == (Status.PENDING, 0)
@@ -269,7 +269,7 @@ def test_a_full_queue_takes_all_back(perform: Perform, monkeypatch: pytest.Monke
     def full(_accepted: Any) -> Run:
         raise Overloaded("10 runs wait already.")
 
-    monkeypatch.setattr(apply, "child_submit", full)
+    monkeypatch.setattr(feature, "child_submit", full)
     answer = perform(state("a", value=1), cascade("fx_wrap", arguments={"value": "'x'"}))
     assert answer["error"]["details"]["reason"] == "10 runs wait already."
     assert remembered() == {}

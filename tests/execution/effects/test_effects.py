@@ -11,16 +11,15 @@ from django.utils import timezone
 
 from audit.models import Event
 from execution.engine import finish
-from execution.engine.claim import Lease
 from execution.engine.expiry import payloads_expire
-from execution.engine.reaper import runs_reap
+from execution.engine.lease import Lease
 from execution.engine.submit import run_cancel
 from execution.memory.models import Item
 from execution.models import Run, Status
 from security.models import User
 from security.permissions import actor_of
 from tests.execution.effects.conftest import Perform, memory, notice, notices, remembered, state, told
-from tests.execution.fixtures import Declare, MakeRun
+from tests.execution.fixtures import Declare, MakeRun, reap
 from tests.execution.retry.test_waiting import work_on
 
 pytestmark = pytest.mark.django_db
@@ -318,13 +317,13 @@ def test_a_run_whose_workers_are_lost_has_the_effects_of_its_failure(
 ) -> None:
     declare("fx_echo", effects=LATER, columns={"extras": ["effects"]})
     leased(attempt=3)
-    assert runs_reap() == 1
+    assert reap() == 1
     run = Run.objects.get()
     assert (run.status, run.error["code"]) == (Status.FAILED, "WORKER_LOST")  # type: ignore[index]
     assert remembered() == {"short-term always": 1, "short-term failure": "WORKER_LOST"}
     kinds = ["LEASE_LOST", "EFFECT_APPLIED", "EFFECT_APPLIED", "TOOL_CALL_FAILED"]
     assert list(run.events.order_by("seq").values_list("kind", flat=True)) == kinds
-    assert runs_reap() == 0
+    assert reap() == 0
 
 
 def test_a_failed_effect_whose_commit_was_not_answered_is_no_late_result(

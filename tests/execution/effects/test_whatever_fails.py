@@ -7,10 +7,9 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from execution.engine.finish import outcome_write
 from execution.engine.outcomes import success
-from execution.features.effects.apply import effects_write
-from execution.memory.places import Place
+from execution.engine.places import Place
+from execution.engine.settle import run_settle
 from execution.memory.store import spaces_lock, value_put
 from execution.models import Run, Status
 from tests.execution.effects.conftest import memory, notice, remembered, state
@@ -72,20 +71,9 @@ def test_memory_ends_as_it_began(
             began = remembered()
             run = make_run(status=Status.RUNNING, attempt=1)
 
-            def write(outcome: Any, apply: Any) -> bool:
-                with transaction.atomic():
-                    return outcome_write(
-                        run.pk,
-                        run.lease_token,
-                        source=Status.RUNNING,
-                        who="finish",
-                        outcome=outcome,
-                        apply=apply,
-                    )
-
             at = run.created_at
             done = success({"x": 1}, started_at=at, ended_at=at, duration_ms=1.0)
-            assert effects_write(run, done, write) is True
+            assert run_settle(run, done, sources=[Status.RUNNING], who="finish")
             ended = Run.objects.get(pk=run.pk)
             assert (ended.status, ended.error["code"]) == (Status.FAILED, "EFFECT_FAILED")  # type: ignore[index]
             assert remembered() == began

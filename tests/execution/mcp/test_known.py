@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from audit.models import Event
-from execution.engine import submit as services
-from execution.engine.store import hotpath
+from execution.engine.features import LIFE
+from execution.engine.store import current
 from execution.models import Run
 from execution.runners.perform import call_run
 from registry.models import Package
@@ -59,7 +59,7 @@ def test_a_right_that_ends_while_the_tool_works_leaves_no_run(
         change(statement)
         return call_run(asked)
 
-    monkeypatch.setattr(services, "call_run", late)
+    monkeypatch.setattr(LIFE, "call_run", late)
     assert outcome(echo("b")) == OUTCOMES[status]
     assert kept() == before
 
@@ -104,4 +104,4 @@ def test_a_large_body_is_not_parsed_for_nobody(echo: Any, monkeypatch: pytest.Mo
 def test_a_large_call_of_a_known_caller_is_carried_out(echo: Any) -> None:
     echo(), echo()
     assert outcome(echo("b" * 20_000)) == (200, "")
-    assert hotpath._callers
+    assert current.STORE._callers

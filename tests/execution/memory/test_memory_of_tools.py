@@ -8,17 +8,17 @@ import pytest
 from django.db.models.functions import Now
 
 from execution.engine.begin import begin_next
+from execution.engine.changes import ABSENT, UnfitChange, changes_read
 from execution.engine.finish import run_finish
 from execution.engine.outcomes import success
 from execution.engine.perform import queue_work, run_carry_out
-from execution.engine.store import hotpath
-from execution.memory.changes import UnfitChange, changes_read
+from execution.engine.places import Place
 from execution.memory.models import Item, Space
-from execution.memory.places import Place
-from execution.memory.store import ABSENT, memory_read
+from execution.memory.store import memory_read
 from execution.models import Run, RunEvent, Status
 from registry.models import Package
 from security.models import Persona
+from tests.execution.fixtures import is_postgres
 
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]
@@ -109,7 +109,7 @@ def test_a_tool_without_memory_goes_the_short_way(call: Call, fx: Package, monke
     begun = begin_next("default")
     assert begun
     assert begun.lease
-    if hotpath.is_served():
+    if is_postgres():
         monkeypatch.setattr("execution.engine.finish._finish_leased", None)
     at = begun.lease.run.created_at
     assert run_finish(begun.lease, success(1, started_at=at, ended_at=at, duration_ms=1.0))

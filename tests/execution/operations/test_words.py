@@ -2,7 +2,7 @@
 
 import pytest
 
-from execution.engine.calls.requests import CallRequest
+from execution.engine.requests import CallRequest
 from execution.entry.operations.flow import resources_total
 from execution.entry.operations.requests import ToolCall
 from execution.entry.operations.words import Tried

@@ -14,11 +14,11 @@ from django.utils import timezone
 
 from execution.engine.begin import begin_next
 from execution.engine.perform import run_carry_out
+from execution.engine.places import Place
 from execution.engine.selectors import first_id_at
 from execution.features.preconditions import runs
 from execution.features.preconditions.models import Resource
 from execution.features.preconditions.resources import resource_add, resource_remove, resource_switch
-from execution.memory.places import Place
 from execution.memory.services import memory_put
 from execution.models import Run, RunEvent, Status
 from registry.models import ToolVersion, VersionState

@@ -8,8 +8,8 @@ import pytest
 from django.db.models.functions import Now
 
 from execution.engine.perform import queue_work
+from execution.engine.wait import retries_due
 from execution.features.recovery.end import fallbacks_end
-from execution.features.retry.wait import retries_due
 from execution.models import Run, Status
 from tests.execution.fixtures import Declare
 

@@ -15,10 +15,9 @@ from execution.engine.begin import begin_next
 from execution.engine.finish import run_finish
 from execution.engine.outcomes import failure
 from execution.engine.perform import queue_work
-from execution.engine.reaper import runs_reap
-from execution.features.retry.wait import retries_due
+from execution.engine.wait import retries_due
 from execution.models import Attempt, Run, RunEvent, Status
-from tests.execution.fixtures import Declare
+from tests.execution.fixtures import Declare, reap
 
 pytestmark = pytest.mark.django_db
 Call = Callable[..., Any]
@@ -217,8 +216,7 @@ def test_lost_workers_do_not_use_up_retries_nor_retries_lost_workers(
         assert begun.lease
         assert begun.lease.attempt == round_ + 1
         if round_ == 3:  # the fourth attempt's worker dies
-            Run.objects.update(lease_ends=0.0)
-            assert runs_reap() == 1
+            assert reap() == 1
         else:
             run_finish(begun.lease, failure("TIMEOUT", "m", at=begun.lease.run.created_at))
     assert Run.objects.get().status == Status.PENDING

@@ -13,11 +13,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.errors import ToolHubError
-from execution.engine.calls.requests import CallRequest
 from execution.engine.perform import queue_work
+from execution.engine.queues import DEFAULT
+from execution.engine.requests import CallRequest
 from execution.engine.submit import Manner, run_submit
 from execution.models import Run
-from execution.runners.queues import DEFAULT
 from registry.models import Package, Tool
 from registry.selectors import tools_assigned
 from registry.services import assignment_create

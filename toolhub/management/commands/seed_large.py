@@ -11,10 +11,10 @@ from django.db.models import Max, Model
 from django.utils import timezone
 
 from audit.models import Event
+from execution.engine.queues import DEFAULT
 from execution.memory.models import Session
 from execution.models import Run
 from execution.rollups.roll import rollups_keep
-from execution.runners.queues import DEFAULT
 from registry.models import Assignment, Package, Release, Tool, ToolVersion
 from security.models import Persona, User
 from toolhub.management import large_people, large_sets, large_world

@@ -9,9 +9,12 @@ object as body for POST, PUT and PATCH, and into the query for GET and DELETE.
 
 import base64
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -26,6 +29,9 @@ _VISIBLE = re.compile(r"[\x20-\x7e]*")
 _MESSAGE_MOST = 500
 # Only these: some of Python's other codecs take very long for hostile bytes.
 _CHARSETS = frozenset({"utf-8", "us-ascii", "iso-8859-1", "windows-1252", "utf-16"})
+
+# A pause that a server asks for counts as at most this.
+RETRY_AFTER_MOST_S = 86_400
 
 
 @dataclass(frozen=True)
@@ -87,8 +93,9 @@ def web_request(
 def web_result(status: int, headers: Mapping[str, str], body: bytes) -> Any:
     """What an answer means: JSON as its value, other text as text, the rest as `{base64, mediaType}`.
 
-    `headers` has names in small letters. Raises ToolError for every status but 2xx: RATE_LIMIT for 429 (with
-    `retry_after_s` in its details where the server says it), SERVER_ERROR from 500 on, else EXECUTION_FAILED.
+    `headers` has names in small letters. Raises ToolError for every status but 2xx: RATE_LIMIT for 429,
+    SERVER_ERROR from 500 on, else EXECUTION_FAILED; with `retry_after_s` in its details where the server asks
+    for a pause.
     Raises ToolError INVALID_OUTPUT for a body that is not what its type says.
     """
     media, _, rest = headers.get("content-type", "").partition(";")
@@ -117,9 +124,9 @@ def _refusal(status: int, headers: Mapping[str, str], body: bytes) -> ToolError:
     details: dict[str, Any] = {"status": status}
     if said := body[:_MESSAGE_MOST].decode(errors="replace").strip():
         details["answer"] = said
+    if (pause := retry_after_s(headers.get("retry-after", ""), datetime.now(UTC))) is not None:
+        details["retry_after_s"] = pause
     if status == 429:
-        if headers.get("retry-after", "").isascii() and headers.get("retry-after", "").isdigit():
-            details["retry_after_s"] = min(int(headers["retry-after"][:9]), 86_400)
         # The server turned it away: nothing has happened.
         return ToolError(
             "RATE_LIMIT",
@@ -134,6 +141,22 @@ def _refusal(status: int, headers: Mapping[str, str], body: bytes) -> ToolError:
         said = f"The server answered with status {status}, which is not followed."
         return ToolError("EXECUTION_FAILED", said, recoverable=False, details=details)
     return ToolError("EXECUTION_FAILED", f"The server refused it with status {status}.", details=details)
+
+
+def retry_after_s(said: str, now: datetime) -> int | None:
+    """The seconds that a Retry-After header asks for, a day at most; None for one that says no time.
+
+    RFC 9110 §10.2.3: whole seconds, or a date.
+    """
+    said = said.strip()
+    if said.isascii() and said.isdigit():
+        return min(int(said[:9]), RETRY_AFTER_MOST_S)
+    try:
+        at = parsedate_to_datetime(said[:64])
+    except ValueError:
+        return None
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return min(max(math.ceil((at - now).total_seconds()), 0), RETRY_AFTER_MOST_S)
 
 
 def _charset(parameters: str) -> str:

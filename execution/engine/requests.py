@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+
 from core.errors import InvalidRequest, ToolHubError
-from execution.runners.registry import RUNTIMES
+from execution.engine.runtimes import RUNTIMES
 from registry.models import ToolVersion
 from registry.schemas import pointer
 from security.facts import Standing
@@ -25,7 +27,7 @@ MEMBERS: dict[str, type] = {
     "callback_url": str,
 }
 CONTEXT_MEMBERS = ("session_id", "task_id", "loop_id", "agent_id", "user_id", "project")
-LIMITS = {"timeoutMs": "timeout_ms", "maxOutputBytes": "max_output_bytes"}
+LIMITS = ("timeoutMs", "maxOutputBytes", "deadlineMs")
 ISOLATION_LEVELS = ("none", "basic", "strict", "paranoid")
 MEMBER_SHOWN = 80
 _WORDS: dict[type, str] = {dict: "an object", str: "a string"}
@@ -161,15 +163,25 @@ def _limit_errors(limits: Mapping[str, Any]) -> list[dict[str, str]]:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The bounds in force for a run: timeout in ms, output in bytes, and what was asked in vain.
+    """The bounds in force for a run, and what was asked in vain.
+
+    The timeout of an attempt in ms, the output in bytes, and the ms within which the run has to begin once it
+    is due.
 
     `isolation` is the least that caller and persona ask for, in a manifest's words; empty: as the tool asks.
     """
 
     timeout_ms: int
     max_output_bytes: int
+    deadline_ms: int
     isolation: str
     warnings: tuple[str, ...]
+
+
+def deadline_ms_of(recorded: Mapping[str, Any]) -> int:
+    """The ms within which a run with this recorded request has to begin once it is due."""
+    most = settings.QUEUE_DEADLINE_S * 1000
+    return min(int(recorded.get("limits", {}).get("deadlineMs", most)), most)
 
 
 def bounds_of(version: ToolVersion, request: CallRequest, standing: Standing) -> Bounds:
@@ -177,14 +189,21 @@ def bounds_of(version: ToolVersion, request: CallRequest, standing: Standing) ->
 
     Raises ToolHubError for isolation that the tool's runner cannot give.
     """
-    values = {"timeoutMs": version.timeout_ms, "maxOutputBytes": version.max_output_bytes}
+    values = {
+        "timeoutMs": version.timeout_ms,
+        "maxOutputBytes": version.max_output_bytes,
+        "deadlineMs": settings.QUEUE_DEADLINE_S * 1000,
+    }
     warnings = []
     for name, asked in request.limits.items():
         if asked > values[name]:
-            warnings.append(f"limits.{name} was ignored: the tool allows at most {values[name]}.")
+            who = "the hub" if name == "deadlineMs" else "the tool"
+            warnings.append(f"limits.{name} was ignored: {who} allows at most {values[name]}.")
         values[name] = min(values[name], asked)
     isolation = _isolation(version, request, standing, warnings)
-    return Bounds(values["timeoutMs"], values["maxOutputBytes"], isolation, tuple(warnings))
+    return Bounds(
+        values["timeoutMs"], values["maxOutputBytes"], values["deadlineMs"], isolation, tuple(warnings)
+    )
 
 
 def _isolation(version: ToolVersion, request: CallRequest, standing: Standing, warnings: list[str]) -> str:

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from execution.memory.models import Scope
-
 DEFAULT = "default"
 
 
@@ -16,15 +14,6 @@ class Place:
     persona_id: int
     session: str = DEFAULT
     loop: str = DEFAULT
-
-    def columns(self, scope: str) -> dict[str, Any]:
-        """What names the space of a scope."""
-        return {
-            "persona_id": self.persona_id,
-            "scope": scope,
-            "session": "" if scope == Scope.LONG_TERM else self.session,
-            "loop": self.loop if scope == Scope.WORKING else "",
-        }
 
 
 def place_of(persona_id: int, request: Mapping[str, Any]) -> Place:

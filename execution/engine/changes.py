@@ -1,18 +1,24 @@
-"""What a tool asks to have changed in memory, and what it is given of it."""
+"""What a tool asks to have changed in memory."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from django.db.models import Q
-
-from execution.memory.places import Place
-from execution.memory.store import ABSENT, items_of
-from execution.memory.values import KEY_MAX
 from toolhub_sdk.memory import is_named
 
+KEY_MAX = 200
 CHANGES_MAX = 1_000
 Named = Mapping[str, Sequence[str]]
+
+
+class Absent:
+    """Stands for a value that is not there: null is one that is."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT: Final = Absent()
 
 
 @dataclass(frozen=True)
@@ -26,21 +32,6 @@ class Change:
 
 class UnfitChange(ValueError):
     """A tool's change has not the form, or is not named by its contract. The text says which."""
-
-
-def memory_given(place: Place, named: Named) -> dict[str, dict[str, Any]]:
-    """What is there now of the keys that a contract names, by scope and key."""
-    return {scope: _found(place, scope, patterns) for scope, patterns in named.items()}
-
-
-def _found(place: Place, scope: str, patterns: Sequence[str]) -> dict[str, Any]:
-    wanted = Q(key__in=patterns)
-    for one in patterns:
-        if one.endswith("*"):
-            wanted |= Q(key__startswith=one[:-1])
-    rows = items_of(place, scope).filter(wanted).values_list("key", "value")
-    # SQLite's LIKE does not tell capitals from small letters.
-    return {key: value for key, value in rows if is_named(key, patterns)}
 
 
 def changes_read(said: Any, named: Named) -> tuple[Change, ...]:
