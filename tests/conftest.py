@@ -1,5 +1,6 @@
 """The cast of the tests: an admin, the published catalogue, a persona with a token."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -49,6 +50,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         (kept if here else others).append(item)
     config.hook.pytest_deselected(items=others)
     items[:] = kept
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What was collected stays: the garbage collector need not look at it, nor so often at what tests make."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def _is_in(item: pytest.Item, folders: list[str]) -> bool:

@@ -33,6 +33,7 @@ SLOTS_WAITING = 1
 TAIL = 120
 # More failures of one shape than this are no matter of load.
 UNSTEADY_MAX = 3
+SERVICES_ONLY = "TOOLHUB_TEST_SERVICES_ONLY"
 ONCE = ("browser", "setup", "faults", "outages", "hostile")
 
 
@@ -51,6 +52,11 @@ class Shape:
     without: str = ""
     # Folders and files that another shape tries, where it runs: what touches a service in them is left out here.
     elsewhere: tuple[str, ...] = ()
+
+    @property
+    def services_only(self) -> bool:
+        """Whether it leaves out whatever touches neither database nor broker."""
+        return SERVICES_ONLY in self.env
 
     @property
     def select(self) -> str:
@@ -85,10 +91,27 @@ SHAPES = (
             "TOOLHUB_DATABASE_URL": database_url("redis"),
             "TOOLHUB_BROKER_URL": REDIS,
             # What touches neither database nor broker was tried by the shape above.
-            "TOOLHUB_TEST_SERVICES_ONLY": "1",
+            SERVICES_ONLY: "1",
         },
         # What runs in the sandbox as well, but for what workers carry out.
         without="sandbox and not broker",
+        # Walks over forms, edits and queries of the routes, and rules about words, rights and providers, ask by
+        # Django's own queries, too: the shape above tries them, and this one pages, and each route with each role.
+        elsewhere=(
+            "tests/contract/test_every_code.py",
+            "tests/docs",
+            "tests/providers",
+            "tests/registry/policy",
+            "tests/security/test_provider.py",
+            "tests/text",
+            "tests/web/test_description.py",
+            "tests/web/test_every_creation.py",
+            "tests/web/test_every_edit.py",
+            "tests/web/test_every_form.py",
+            "tests/web/test_foreign_text.py",
+            "tests/web/test_hidden_objects.py",
+            "tests/web/test_queries.py",
+        ),
     ),
     Shape("browser", ("browser",), ("chromium",)),
     Shape("hostile", ("hostile",), ("bubblewrap",)),
@@ -157,6 +180,8 @@ def run(shape: Shape, leave_out: str, arguments: list[str], cache: Path) -> Outc
         command += [f"--junitxml={report}", "-o", f"cache_dir={cache / shape.name}", *arguments]
         if all(each.startswith("-") for each in arguments):
             command += shape.files
+            # To collect them takes long, too.
+            command += [f"--ignore={each}" for each in shape.elsewhere if shape.services_only]
         done = subprocess.run(
             command,
             cwd=ROOT,

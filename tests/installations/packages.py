@@ -19,7 +19,19 @@ def greet(name: Annotated[str, Field(description="Whom to greet.")]) -> str:
 
 
 def tool(name: str = "greet", **contract: Any) -> dict[str, Any]:
-    """A tool's definition; `contract` changes its contract."""
+    """A tool's definition; `contract` changes its contract, and leaves out what it names as None.
+
+    It promises no determinism, whose self-test starts three processes for each example.
+    """
+    made = {
+        "category": "data",
+        "sideEffects": "pure",
+        "idempotent": True,
+        "resourceBounds": {"timeoutMs": 10000},
+        "examples": [{"arguments": {"name": "Ada"}, "result": "Hello, Ada!"}],
+        "function": "greet",
+        **contract,
+    }
     return {
         "name": name,
         "title": name.capitalize(),
@@ -32,16 +44,7 @@ def tool(name: str = "greet", **contract: Any) -> dict[str, Any]:
         },
         "outputSchema": {"type": "string"},
         "_meta": {
-            "io.toolhub/contract": {
-                "category": "data",
-                "sideEffects": "pure",
-                "idempotent": True,
-                "determinism": "deterministic",
-                "resourceBounds": {"timeoutMs": 10000},
-                "examples": [{"arguments": {"name": "Ada"}, "result": "Hello, Ada!"}],
-                "function": "greet",
-                **contract,
-            }
+            "io.toolhub/contract": {key: each for key, each in made.items() if each is not None},
         },
     }
 

@@ -16,7 +16,17 @@ def test_a_package_of_a_thousand_files(install: Install) -> None:
 
 
 def test_a_package_of_two_hundred_tools(install: Install) -> None:
-    tools = [packages.tool(f"greet_{n}", examples=[]) for n in range(200)]
-    one = install(tools=tools)
+    """Of a server: a self-test starts nothing for them, and each of a Python package takes a start."""
+    web = {"network": {"allow": ["api.example.org:443"]}, "http": {"method": "GET", "path": "/{name}"}}
+    runtime = {"type": "http", "entry": "https://api.example.org/v1"}
+    tools = [packages.tool(f"greet_{n}", examples=[], function=None, **web) for n in range(200)]
+    one = install(runtime=runtime, tools=tools)
     assert one.status == "published", one.error
     assert Tool.objects.filter(package__name="greetings", active__isnull=False).count() == 200
+
+
+def test_each_tool_of_a_package_is_tried(install: Install) -> None:
+    one = install(tools=[packages.tool(f"greet_{n}", examples=[]) for n in range(20)])
+    assert one.status == "published", one.error
+    lines = "\n".join(one.lines.values_list("text", flat=True))
+    assert [n for n in range(20) if f"greet_{n}: no examples, so that it is loaded" not in lines] == []

@@ -108,5 +108,8 @@ def test_a_tool_that_breaks_its_promise_is_not_published(install: Install) -> No
 
 def test_a_deterministic_tool_that_changes_its_mind_is_not_published(install: Install) -> None:
     code = "import os\n" + packages.GREET.replace('return f"Hello, {name}!"', "return os.urandom(4).hex()")
-    one = install(code=code, tools=[packages.tool(examples=[{"arguments": {"name": "Ada"}}])])
+    one = install(
+        code=code,
+        tools=[packages.tool(examples=[{"arguments": {"name": "Ada"}}], determinism="deterministic")],
+    )
     assert (one.status, one.error["code"]) == ("failed", "SELF_TEST_FAILED")

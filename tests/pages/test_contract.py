@@ -16,6 +16,7 @@ pytestmark = pytest.mark.django_db
 CONTRACT = {
     "sideEffects": "impure",
     "idempotent": False,
+    "determinism": "deterministic",
     "requiredCapabilities": ["file:write"],
     "isolation": "paranoid",
     "network": {"allow": ["api.example.org:443"]},

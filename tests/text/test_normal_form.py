@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.errors import InvalidRequest
 from execution.engine.calls.sanitise import clean_text
 from registry.archives.contents import path_check
-from tests.text.test_patterns_are_linear import SOURCES
+from tests.text.test_patterns_are_linear import sources
 from toolhub_sdk.normal_form import _CUT, MARKS_MAX, Form, _run_pattern, normalised, url_split
 
 FORMS: tuple[Form, ...] = ("NFC", "NFKC")
@@ -91,7 +91,7 @@ BOUNDED = {
 def test_nothing_else_calls_what_is_not_linear() -> None:
     found = [
         f"{module}:{node.lineno} {name}"
-        for module, tree in SOURCES.items()
+        for module, tree in sources().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         and (name := node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", ""))

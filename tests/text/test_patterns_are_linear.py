@@ -9,6 +9,7 @@ import importlib
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,21 +57,23 @@ MADE: dict[str, Callable[[Any], list[Pattern]]] = {
 }
 
 
-def sources() -> Iterator[tuple[str, ast.Module]]:
-    for app in APPS:
-        for file in sorted((ROOT / app).rglob("*.py")):
-            if "migrations" not in file.parts and "templates" not in file.parts:
-                name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-                yield name, ast.parse(file.read_text())
-
-
-SOURCES = dict(sources())
+@cache
+def sources() -> dict[str, ast.Module]:
+    """Each module of the product by its name. Read when a test wants them: all is collected more often."""
+    files = [file for app in APPS for file in sorted((ROOT / app).rglob("*.py"))]
+    return {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): ast.parse(
+            file.read_text()
+        )
+        for file in files
+        if "migrations" not in file.parts and "templates" not in file.parts
+    }
 
 
 def methods_by_name() -> dict[str, set[str]]:
     """The methods that are called on each name, wherever it is: how a compiled pattern is used."""
     used: dict[str, set[str]] = {}
-    for tree in SOURCES.values():
+    for tree in sources().values():
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute)):
                 name = node.value.id if isinstance(node.value, ast.Name) else node.value.attr
@@ -80,7 +83,7 @@ def methods_by_name() -> dict[str, set[str]]:
 
 def patterns() -> Iterator[tuple[str, Pattern]]:
     used = methods_by_name()
-    for name, tree in SOURCES.items():
+    for name, tree in sources().items():
         for place, call, assigned in calls_of_re(tree):
             made = MADE.get(f"{name}:{place}")
             if made:

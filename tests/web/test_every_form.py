@@ -173,14 +173,16 @@ def eyes(world: World, settings: Any) -> Client:
     return world.client("admin")
 
 
-@pytest.fixture
-def forms(world: World, eyes: Client) -> dict[str, list[PageForm]]:
-    return forms_of(world, eyes)
+def test_every_form_of_every_page(world: World, eyes: Client, subtests: Any) -> None:
+    """One walk over all pages, which takes most of the time, for all that is tried of their forms."""
+    forms = forms_of(world, eyes)
+    with subtests.test("each has a key, and a version where it edits"):
+        each_has_a_key_and_a_version_where_it_edits(world, forms)
+    no_stale_form_changes_anything(eyes, forms, subtests)
+    each_that_is_sent_twice_is_carried_out_once(eyes, forms, subtests)
 
 
-def test_every_form_has_a_key_and_a_version_where_it_edits(
-    world: World, forms: dict[str, list[PageForm]]
-) -> None:
+def each_has_a_key_and_a_version_where_it_edits(world: World, forms: dict[str, list[PageForm]]) -> None:
     wrong = []
     for route in posting(world):
         view = view_of(route, world)
@@ -216,9 +218,7 @@ def test_every_template_renders_what_a_form_carries() -> None:
     assert not without, "Render {% hidden form %} in these."
 
 
-def test_no_stale_form_changes_anything(
-    eyes: Client, forms: dict[str, list[PageForm]], subtests: Any
-) -> None:
+def no_stale_form_changes_anything(eyes: Client, forms: dict[str, list[PageForm]], subtests: Any) -> None:
     """Each is sent with a version that is no longer so; the page that comes has the one that is."""
     stale = {name: [one for one in found if VERSION in one.fields] for name, found in forms.items()}
     for name, found in stale.items():
@@ -236,7 +236,7 @@ def test_no_stale_form_changes_anything(
     assert sum(map(len, stale.values())) > 30
 
 
-def test_every_form_that_is_sent_twice_is_carried_out_once(
+def each_that_is_sent_twice_is_carried_out_once(
     eyes: Client, forms: dict[str, list[PageForm]], subtests: Any
 ) -> None:
     for name, found in forms.items():
