@@ -12,5 +12,5 @@ RUN_REFUSED_REPEATED = event_kind(
     CALLS,
     "run.refused.repeated",
     TOOL,
-    "Refused {count} more calls of {about} by the persona {persona} within a minute, with {code}",
+    "More calls of {about|an unknown tool} by {persona} were refused with {code} within a minute: {count}",
 )

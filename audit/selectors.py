@@ -14,6 +14,7 @@ from audit.kinds import EventKind, kind_named, kinds_declared, subjects_declared
 from audit.models import Event
 from core.clock import since_of
 from core.sentences import Part
+from core.templatetags.console import short_id
 
 # Parts of names are looked for among so many of the newest events; whole names and kinds among all.
 SEARCHED = 20_000
@@ -118,14 +119,13 @@ def events_told(events: Iterable[Event]) -> list[Told]:
     for event, data in read:
         if name := _name(event, data):
             names[event.subject_kind, event.subject_id] = name
-    return [
-        _told(event, data, names.get((event.subject_kind, event.subject_id), event.subject_id))
-        for event, data in read
-    ]
+    return [_told(event, data, names) for event, data in read]
 
 
-def _told(event: Event, data: Mapping[str, Any], about: str) -> Told:
-    kind = kind_named(event.kind)
+def _told(event: Event, data: Mapping[str, Any], names: Mapping[tuple[str, str], str]) -> Told:
+    kind, subject = kind_named(event.kind), subjects_declared().get(event.subject_kind)
+    unnamed = short_id(event.subject_id) if subject and subject.named_by else event.subject_id
+    about = names.get((event.subject_kind, event.subject_id), unnamed)
     # An app that is no longer installed may have declared it.
     parts = kind.sentence.parts({**data, "about": about}) if kind else [Part(event.kind)]
     return Told(event, data, about, parts)

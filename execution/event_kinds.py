@@ -16,7 +16,9 @@ RUN_ACCEPTED = event_kind(CALLS, "run.accepted", TOOL, "Called {tool} {version}"
 RUN_OUTCOME = event_kind(
     CALLS, "run.outcome", TOOL, "The run of {tool} {version} ended as {status}[, with {error_code}]"
 )
-RUN_REFUSED = event_kind(CALLS, "run.refused", TOOL, "The call of {about} was refused with {code}")
+RUN_REFUSED = event_kind(
+    CALLS, "run.refused", TOOL, "The call of {about|an unknown tool} was refused with {code}"
+)
 RUN_TRIED = event_kind(CALLS, "run.tried", TOOL, "Tried {about} as the persona {persona}")
 RUN_RETRIED = event_kind(CALLS, "run.retried", TOOL, "Retried a run of {about}; the new run is {new_run}")
 RUN_REPLAYED = event_kind(CALLS, "run.replayed", TOOL, "Replayed a run of {about}; the new run is {new_run}")

@@ -14,15 +14,40 @@ from monitoring.event_kinds import DUTY_ROW_RETRIED
 from security.models import User
 from security.permissions import actor_of, require
 
+PURPOSES = {
+    "approvals": "Cancel calls that nobody approved in time",
+    "artefacts": "Delete files of tools that no run has any more",
+    "bells": "Wake workers while runs are due",
+    "denials": "Record repeated refusals as one event a minute",
+    "escalations": "Notify the next group of runs that nobody resolved",
+    "fallbacks": "Finish runs whose fallback has ended",
+    "folders": "Delete folders of packages and sessions that nobody needs",
+    "inline": "Give runs whose web process died to a worker",
+    "installations": "Queue installations again whose worker stopped",
+    "invitations": "Delete old invitations",
+    "keys": "Delete expired idempotency keys",
+    "memory": "Delete the memory of sessions that have expired",
+    "messages": "Delete old records of messages that were sent",
+    "payloads": "Remove arguments and results with age",
+    "reaper": "Take back runs whose worker stopped answering",
+    "retries": "Make runs due whose time to retry has come",
+    "rollups": "Count runs for charts",
+    "schedules": "Start the runs of schedules that are due",
+    "schemas": "Delete expired schemas of dynamic tools",
+    "staged": "End installations that nobody reviewed; delete what failed ones fetched",
+    "submissions": "Delete one-time keys of forms after a day",
+    "tries": "Delete old counters of wrong passwords and tokens",
+}
 # Well over the longest time between two turns of a duty.
 SILENT = timedelta(minutes=30)
 
 
 @dataclass(frozen=True)
 class DutyState:
-    """A duty's record, how many rows it failed at, and one word for its state."""
+    """A duty's record, what it is for, how many rows it failed at, and one word for its state."""
 
     record: DutyRecord
+    purpose: str
     rows: int
     state: str
 
@@ -33,7 +58,8 @@ def duty_states() -> list[DutyState]:
     for duty in FailedRow.objects.values_list("duty", flat=True):
         counts[duty] = counts.get(duty, 0) + 1
     return [
-        DutyState(one, counts.get(one.name, 0), _state(one)) for one in DutyRecord.objects.order_by("name")
+        DutyState(one, PURPOSES.get(one.name, ""), counts.get(one.name, 0), _state(one))
+        for one in DutyRecord.objects.order_by("name")
     ]
 
 

@@ -87,7 +87,7 @@ child = Run.objects.create(queue="nobody", status=Status.PENDING, parent=waiting
 answer = {"passed": False, "critical_failed": False, "can_proceed": True, "degraded_mode": True, "results": [
     {"type": "resource", "description": "The printer works.", "critical": False, "passed": False, "reason": "It is down.", "error": None},
     {"type": "custom", "description": "It is day.", "critical": True, "passed": True, "reason": None, "error": None}]}
-Run.objects.filter(pk=waiting.pk).update(session="night shift", preconditions=answer)
+Run.objects.filter(pk=waiting.pk).update(session="night shift", preconditions=answer, events_count=1)
 from django.utils import timezone
 from execution.features.artefacts.models import Artefact, Content
 from execution.models import RunEvent
@@ -138,13 +138,14 @@ package = Package.objects.get(name="careful")
 config_change(by=admin, package=package, changes={"api_key": "hunter2-hunter2"})
 config_test(by=admin, package=package).carry_out()
 assignment_create(by=admin, persona=demo, package=package)
+tried = {"kind": RUN_TRIED, "said": {"persona": "demo"}}
 asking = CallRequest(arguments={"name": "Ada"}, context={"session_id": "night shift"})
 from django.contrib.auth.models import Group
 sam = User.objects.create_user("sam")
 sam.groups.add(Group.objects.get(name="operator"))
 # One that another person answers for, so that it is the admin's to decide; and one of the admin's own.
-asked = submit_on_record(by=User.objects.get(pk=sam.pk), persona=demo, tool="careful", request=asking, kind=RUN_TRIED)
-submit_on_record(by=admin, persona=demo, tool="careful", request=asking, kind=RUN_TRIED)
+asked = submit_on_record(by=User.objects.get(pk=sam.pk), persona=demo, tool="careful", request=asking, **tried)
+submit_on_record(by=admin, persona=demo, tool="careful", request=asking, **tried)
 pattern = pattern_add(by=admin, name="Keys of the billing service", pattern="bill_[0-9a-f]{8}")
 from security.sharing.services import right_give, team_set
 from security.sharing.teams import team_create, team_join

@@ -12,6 +12,8 @@ from audit.models import Event
 from core.duties.journal import Journal
 from core.duties.models import FailedRow
 from core.duties.rows import FAILURES
+from execution.steward import duties
+from monitoring.duties import PURPOSES
 from tests.pages.conftest import Eyes
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +48,7 @@ def test_a_row_is_tried_again(eyes: Client) -> None:
 def test_who_may_only_look_tries_nothing_again(eyes_with: Eyes) -> None:
     row = parked()
     eyes = eyes_with("duties.view_failedrow")
-    assert "Try again" not in eyes.get("/settings/duties/").content.decode()
+    assert f"/settings/duties/{row.pk}/retry/" not in eyes.get("/settings/duties/").content.decode()
     assert eyes.post(f"/settings/duties/{row.pk}/retry/").status_code == 404
     assert FailedRow.objects.get().due_at > timezone.now()
 
@@ -58,3 +60,14 @@ def test_a_duty_that_goes_well_is_written_rarely() -> None:
         for _ in range(100):
             journal.succeeded("reaper")
     assert len(asked) == 0
+
+
+def test_the_page_says_what_each_duty_is_for(eyes: Client) -> None:
+    names = {duty.name for duty in duties()}
+    assert set(PURPOSES) == names
+    journal = Journal()
+    for name in names:
+        journal.succeeded(name)
+    page = eyes.get("/settings/duties/").content.decode()
+    for purpose in PURPOSES.values():
+        assert f">{purpose}</td>" in page
