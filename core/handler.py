@@ -7,12 +7,13 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import close_old_connections
 
 from core.lanes import LANE, lane_of
+from core.middleware import MCP
 
 START, END = "/api/v1/tools/", "/execute"
 
 
 class Handler(WSGIHandler):
-    """A call of a tool passes the same middleware to the same view, without Django's signals around it.
+    """A call by REST, and each MCP message, passes the same middleware to its view, without Django's signals.
 
     Of what hangs on those, calls need one thing: that connections go back to the pool. The rest (caches, the
     log of queries, the addresses' module of a request) is for pages, and took a tenth of a call.
@@ -36,5 +37,5 @@ class Handler(WSGIHandler):
 
 def _is_call(environ: dict[str, Any]) -> bool:
     path = environ.get("PATH_INFO", "")
-    is_path = path.startswith(START) and path.endswith(END)
+    is_path = (path.startswith(START) and path.endswith(END)) or path == MCP or path.startswith(f"{MCP}/")
     return bool(is_path and environ["REQUEST_METHOD"] == "POST" and not environ.get("SCRIPT_NAME"))

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.django_db
 PATH = "/api/v1/tools/echo/execute"
 GOOD = b'{"arguments": {"text": "a"}}'
 Answer = tuple[str, list[tuple[str, str]], bytes]
+MCP_LIST = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
 
 # What differs from a good call.
 CALLS: dict[str, dict[str, Any]] = {
@@ -37,6 +38,11 @@ CALLS: dict[str, dict[str, Any]] = {
     "an unknown media type": {"HTTP_ACCEPT": "text/html"},
     "a key of the hub's own": {"HTTP_IDEMPOTENCY_KEY": "schedule:1:2"},
     "a word of a proxy that nobody named": {"HTTP_X_FORWARDED_PROTO": "https"},
+    "MCP, a list": {"PATH_INFO": "/mcp", "body": MCP_LIST},
+    "MCP, a notification": {"PATH_INFO": "/mcp", "body": b'{"jsonrpc": "2.0", "method": "a"}'},
+    "MCP, no message": {"PATH_INFO": "/mcp", "body": b"{}"},
+    "MCP, no token": {"PATH_INFO": "/mcp", "body": MCP_LIST, "HTTP_AUTHORIZATION": None},
+    "MCP, no collection": {"PATH_INFO": "/mcp/none", "body": MCP_LIST},
 }
 
 
@@ -97,6 +103,8 @@ def test_the_short_way_answers_as_django_does(
         {"REQUEST_METHOD": "OPTIONS"},
         {"PATH_INFO": "/api/v1/tools/echo"},
         {"PATH_INFO": "/sign-in/execute"},
+        {"PATH_INFO": "/mcp", "REQUEST_METHOD": "GET"},
+        {"PATH_INFO": "/mcpx"},
         {"SCRIPT_NAME": "/hub"},
     ],
 )
