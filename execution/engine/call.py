@@ -83,6 +83,9 @@ class Call:
     look: Literal["", "first", "only"] = ""
     # What the hash order of a repeatable tool is made from (toolhub_sdk/repeatable.py).
     seed: int = 0
+    # Where the tool is to be carried out once for each of these instead; the result says whether it repeats
+    # itself (repeating.py). Only for runtimes that can.
+    seeds: Sequence[int] = ()
     # Whether a process that waits for calls may not serve this one.
     fresh: bool = False
     # The descriptions of preconditions that failed without being critical.

@@ -28,6 +28,8 @@ class Runtime(Protocol):
     is_trusted: bool
     # Whether something of the tool is on this machine that can be looked for without a call.
     can_look: bool
+    # Whether one call can carry the tool out for several seeds of the hash order (runners/repeating.py).
+    can_repeat: bool
     made: Made | None
 
     def least_level(self, declared: Mapping[str, Any]) -> str:

@@ -28,6 +28,7 @@ from execution.runners.judging import (
     unfit_error,
 )
 from execution.runners.machine_paths import told
+from execution.runners.repeating import repeated, repeating
 from execution.runners.sandboxed import PACKAGE, Program, exit_failed, run_sandboxed
 from execution.runners.traits import Runner
 from registry.contracts import hooks_of
@@ -54,6 +55,7 @@ _START = f"{_LOAD}main()\n"
 
 class Python(Runner):
     name = sdk.Python.name
+    can_repeat = True
 
     def run(self, call: Call) -> Outcome:
         """Runs a Python tool in the sandbox, after what its schema hook says to the arguments."""
@@ -64,6 +66,8 @@ RUNTIME = Python()
 
 
 def _run(call: Call) -> Outcome:
+    if call.seeds and not call.hook:
+        return run_sandboxed(call, lambda made: repeating(_program(made), made.seeds, "line"), repeated)
     lines = _Lines(call)
     outcome = run_sandboxed(call, _program, lambda *end: _judge(lines, *end), lines.take)
     if lines.broken is None:

@@ -22,6 +22,7 @@ class Runner(ABC):
     is_sandboxed: bool = True
     is_trusted: bool = False
     can_look: bool = True
+    can_repeat: bool = False
     made: Made | None = None
 
     def least_level(self, declared: Mapping[str, Any]) -> str:

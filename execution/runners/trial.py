@@ -4,6 +4,7 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
+from core.errors import error_object
 from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
 from execution.engine.runtimes import RUNTIMES
@@ -17,14 +18,18 @@ TRIAL_MS = 30_000
 # Of a bounded tool each try has the same time and chance.
 _RUN = uuid.UUID(int=1)
 _MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+UNREPEATED = error_object("NOT_AVAILABLE", "The runtime carries a tool out once a call.")
 
 
 def trial(version: ToolVersion, ask: Ask) -> Tried:
     """One call outside any run: nothing of it is recorded but what the installation's log says."""
-    if ask.arguments is None and not RUNTIMES[version.runner].can_look:
+    runtime = RUNTIMES[version.runner]
+    if ask.arguments is None and not runtime.can_look:
         return Tried(None, None, 0.0)
+    if ask.seeds and not runtime.can_repeat:
+        return Tried(None, UNREPEATED, 0.0)
     bounded = version.determinism == "bounded"
-    timeout_ms = min(max(version.timeout_ms, ask.least_ms), TRIAL_MS)
+    timeout_ms = min(max(version.timeout_ms, ask.least_ms) * max(1, len(ask.seeds)), TRIAL_MS)
     call = Call(
         run_id=_RUN if bounded else uuid.uuid4(),
         tool=version.tool.name,
@@ -41,6 +46,7 @@ def trial(version: ToolVersion, ask: Ask) -> Tried:
         memory={"found": {}, "named": version.declared["memory"]} if "memory" in version.extras else None,
         look="only" if ask.arguments is None else "first" if ask.look else "",
         seed=ask.seed,
+        seeds=ask.seeds,
         fresh=True,
     )
     outcome = call_run(call)

@@ -1,6 +1,6 @@
 """How the self-test calls a tool that is not published yet: what carries tools out registers it here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Event
 from typing import Any, Literal
@@ -17,13 +17,16 @@ class Ask:
     """What is wanted of one try. Without `arguments` the tool is only looked for, and not called.
 
     `look` has it looked for before the call; `seed` is that of the hash order; `least_ms` is the least time
-    that it gets, where its own bound is shorter.
+    that it gets, where its own bound is shorter. With `seeds` it is carried out once for each, in fresh
+    processes of one sandbox, and `data` is a report: `first` is the first result, `seed` the first whose
+    result differs or is missing.
     """
 
     arguments: Mapping[str, Any] | None
     cancelled: Event
     look: bool = False
     seed: int = 0
+    seeds: Sequence[int] = ()
     least_ms: int = 0
 
 

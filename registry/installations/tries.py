@@ -1,7 +1,7 @@
 """The tries of a self-test: what a busy machine ended is tried again, so that no tool is blamed for it."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.errors import ToolHubError
@@ -22,10 +22,13 @@ WAIT_S = 1.0
 
 
 class Tries:
-    """Calls tools for one installation, and writes each try that the machine ended into its log."""
+    """Calls tools for one installation, and writes each try that the machine ended into its log.
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
+    `files` are the package's (path → bytes).
+    """
+
+    def __init__(self, job: Job, files: Mapping[str, bytes]) -> None:
+        self.job, self.files = job, files
         self.examples = 0
 
     def call(
@@ -46,6 +49,19 @@ class Tries:
         ask = Ask(arguments, self.job.cancelled, look, seed)
         tried = self._started(tool, place, ask)
         return self._with_room(tool, place, ask, tried) if tried.fault == "time" else tried
+
+    def repeat(
+        self, tool: DraftTool, arguments: Mapping[str, Any], seeds: Sequence[int]
+    ) -> Mapping[str, Any] | None:
+        """Call the tool once for each seed, at one go. Return the report (trials.py), or None without one.
+
+        There is none where the runtime cannot, the tool fails with the first seed, or all of it takes too
+        long. Raises ToolHubError CANCELLED.
+        """
+        tried = trial_of(tool.version.runner)(tool.version, Ask(arguments, self.job.cancelled, seeds=seeds))
+        self.job.check()
+        report: Mapping[str, Any] = tried.data or {}
+        return report if tried.error is None and "first" in report else None
 
     def warn(self, code: str, message: str) -> None:
         """Write a warning into the log, and beside the review's warnings, where it stays."""

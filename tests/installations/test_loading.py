@@ -7,9 +7,11 @@ import pytest
 import wasmtime
 
 from registry.archives.zips import zip_write
+from registry.config.services import config_change
 from registry.installations import tries
 from registry.installations.models import Installation
-from registry.models import Tool
+from registry.models import Package, Tool
+from security.models import User
 from security.sandbox import run as sandbox
 from tests.installations import packages
 from tests.installations.conftest import Install
@@ -172,6 +174,114 @@ def test_a_command_without_examples_has_to_be_there(
     assert said in failed(install(zip_write({**made, **files})))
 
 
+NODE = shutil.which("node", path="/usr/local/bin:/usr/bin:/bin")
+# The program, other files of the package, and what is said of it.
+MISSING: list[tuple[str, str, str, dict[str, bytes], str]] = [
+    (
+        "an import",
+        "tool.mjs",
+        'import pad from "left-pad";',
+        {},
+        'imports "left-pad", which is not installed',
+    ),
+    ("a require", "tool.js", 'const pad = require("left-pad").default', {}, 'tool.js requires "left-pad"'),
+    ("a bare require", "tool.js", "'use strict'\nrequire('left-pad')", {}, 'tool.js requires "left-pad"'),
+    ("the second of a line", "tool.cjs", "var a = 1, b = require('b-pad')", {}, 'requires "b-pad"'),
+    (
+        "a file",
+        "tool.js",
+        'require("./lib/none")',
+        {},
+        'requires "./lib/none", and the package has no such file',
+    ),
+    (
+        "a module of a module",
+        "tool.mjs",
+        'export * from "./lib/a.mjs";',
+        {"lib/a.mjs": b'import "./b.cjs"', "lib/b.cjs": b'module.exports = require("left-pad")'},
+        'lib/b.cjs requires "left-pad"',
+    ),
+    (
+        "a syntax error within",
+        "tool.js",
+        'require("./a")',
+        {"a.js": b"let = ;"},
+        "node cannot read a.js: Syntax",
+    ),
+    ("a module of Node", "tool.mjs", 'import "node:nothing";', {}, "node:nothing"),
+    (
+        "by package.json",
+        "tool.js",
+        'import pad from "left-pad";',
+        {"package.json": b'{"type": "module"}'},
+        'imports "left-pad"',
+    ),
+    ("what Node takes for a module", "tool.js", 'import pad from "left-pad";', {}, 'imports "left-pad"'),
+]
+
+
+def program(install: Install, file: str, code: str, files: dict[str, bytes]) -> Installation:
+    runtime = {"type": "command", "entry": ["node", file]}
+    made = packages.files(runtime=runtime, tools=[packages.tool(examples=[])])
+    made.pop("greetings.py")
+    return install(zip_write({**made, file: code.encode(), **files}))
+
+
+@pytest.mark.skipif(NODE is None, reason="this machine has no node")
+def test_modules_are_looked_for_outside_of_a_sandbox_too(install: Install) -> None:
+    runtime = {"type": "command", "entry": "./tool"}
+    made = packages.files(runtime=runtime, tools=[packages.tool(examples=[], isolation="basic")])
+    made.pop("greetings.py")
+    code = b"#!/usr/bin/env node\nconst own = require('./own'), pad = require('left-pad')\n"
+    one = install(zip_write({**made, "tool": code, "own.js": b""}))
+    assert 'tool requires "left-pad", which is not installed' in failed(one)
+
+
+@pytest.mark.skipif(NODE is None, reason="this machine has no node")
+@pytest.mark.parametrize(
+    ("file", "code", "files", "said"), [row[1:] for row in MISSING], ids=[row[0] for row in MISSING]
+)
+def test_a_program_for_node_has_to_have_the_modules_that_it_names(
+    install: Install, file: str, code: str, files: dict[str, bytes], said: str
+) -> None:
+    assert said in failed(program(install, file, code, files))
+
+
+# What may be missing, or is only text: nothing here fails when the program starts.
+SPARED = """
+const fs = require("fs"), { join } = require("node:path");
+const own = require("./lib/own"), data = require("./data.json")
+let addon = null
+try { addon = require("optional") } catch {}
+if (process.env.NOTHING) require("conditional-1")
+if (process.env.NOTHING)
+  require("conditional-2")
+else
+  fs.existsSync("x") && require("conditional-3")
+const lazy = () => require("lazy-1"), later = process.env.NOTHING && require("lazy-2")
+function load(name) { return require("lazy-3") }
+class Loader { load() { const a = 6 / 2; return require("lazy-4") / a } }
+const text = 'require("text-1")', whole = `require("text-2") ${[1].map((n) => `${n} require("text-3")`)}`
+const pattern = /const x = require("text-4")/g
+// require("text-5")
+/*
+require("text-6")
+*/
+own.run(process.env.NOTHING || "require('text-7')")
+"""
+
+
+@pytest.mark.skipif(NODE is None, reason="this machine has no node")
+@pytest.mark.parametrize("last", ["", "return\nrequire('never')"])
+def test_a_program_for_node_is_not_refused_for_what_it_can_do_without(install: Install, last: str) -> None:
+    files = {
+        "lib/own.js": b"exports.run = () => import('lazy-5');",
+        "data.json": b'{"a": 1}',
+    }
+    one = program(install, "tool.js", SPARED + last, files)
+    assert one.status == "published", one.error
+
+
 @pytest.mark.parametrize("entry", ["tool.sh", ["sh", "tool.sh"], ["sh", "-c", "echo 1"]])
 def test_a_good_command_without_examples_is_published(install: Install, entry: Any) -> None:
     runtime = {"type": "command", "entry": entry}
@@ -234,6 +344,65 @@ def test_a_tool_that_does_not_repeat_itself_is_found(install: Install, determini
     tool = packages.tool(determinism=determinism, examples=[{"arguments": {"name": words}}])
     message = failed(install(code=code, tools=[tool]))
     assert f"another process gave another result, so that it is not {determinism}" in message
+
+
+# Sets of these keep their order with the first three seeds.
+PAIRS = ["ada bob", "day night", "name value", "one two"]
+
+
+@pytest.mark.parametrize("words", PAIRS)
+def test_a_set_of_two_words_is_found(install: Install, words: str) -> None:
+    code = f'{HEAD}@tool()\ndef greet(name: str) -> str:\n    """Greets."""\n    return " ".join(set(name.split()))\n'
+    examples = [{"arguments": {"name": "a"}}, {"arguments": {"name": words}}]
+    message = failed(
+        install(code=code, tools=[packages.tool(determinism="deterministic", examples=examples)])
+    )
+    assert "greet, example 2: another process gave another result" in message
+
+
+SHEBANG = b"#!/usr/bin/env python3\nimport json, sys\nname = json.load(sys.stdin)['arguments']['name']\n"
+
+
+@pytest.mark.parametrize("isolation", ["basic", "strict"])
+def test_a_set_of_two_words_is_found_in_a_program(install: Install, isolation: str) -> None:
+    tool = packages.tool(
+        isolation=isolation, determinism="deterministic", examples=[{"arguments": {"name": PAIRS[0]}}]
+    )
+    made = packages.files(runtime={"type": "command", "entry": "tool.py"}, tools=[tool])
+    made.pop("greetings.py")
+    program = SHEBANG + b"print(json.dumps(' '.join(set(name.split()))))\n"
+    message = failed(install(zip_write({**made, "tool.py": program})))
+    assert "another process gave another result" in message
+
+
+# Honest tools that see where they work, and what others left there.
+HONEST = [
+    ("a file of its own", "open('f', 'x').write(name) and open('f').read()"),
+    ("where it works", "str(len(__import__('os').listdir('.')))"),
+    ("its secrets and settings", "context.secrets['key'][:1] + context.config['unit'] + name"),
+]
+
+
+@pytest.mark.parametrize("result", [row[1] for row in HONEST], ids=[row[0] for row in HONEST])
+def test_an_honest_tool_is_not_blamed_for_what_the_tries_share(
+    install: Install, admin: User, result: str
+) -> None:
+    code = (
+        f"{HEAD}KINDS = set(('a', 'b'))\n\n\n@tool()\ndef greet(name: str, context: ToolContext) -> str:\n"
+        f'    """Greets."""\n    return {result}\n'
+    )
+    config = {
+        "type": "object",
+        "properties": {"key": {"type": "string", "secret": True}, "unit": {"type": "string", "default": "C"}},
+        "required": ["key"],
+    }
+    one = install(code=code, config=config, tools=[packages.tool(examples=[])])
+    assert one.status == "published", one.error
+    config_change(by=admin, package=Package.objects.get(), changes={"key": "k-12345678"})
+    tool = packages.tool(determinism="deterministic", sideEffects="impure", idempotent=True)
+    tool["_meta"]["io.toolhub/contract"]["examples"] = [{"arguments": {"name": "Ada"}}]
+    one = install(code=code, config=config, tools=[tool], version="1.1.0")
+    assert one.status == "published", (one.error, lines(one))
 
 
 def test_the_context_s_time_and_chance_are_no_lie_of_a_bounded_tool(install: Install) -> None:

@@ -48,7 +48,7 @@ def test_what_worked_for_all_of_its_time_was_slow_itself_unless_its_start_was(
 
     monkeypatch.setattr(tries, "trial_of", lambda runner: trial)
     job = Job()
-    done = tries.Tries(cast(Any, job)).call(tool(), "example 1", {"a": 1})
+    done = tries.Tries(cast(Any, job), {}).call(tool(), "example 1", {"a": 1})
     assert (done.error == LATE) is is_tool
     assert len(asked) == (2 if is_tool else 4)
     assert ("the tool itself was slow" in job.said[0]) is is_tool
@@ -83,7 +83,7 @@ def test_with_room_it_is_seen_who_was_slow(
 
     monkeypatch.setattr(tries, "trial_of", lambda runner: trial)
     job = Job()
-    done = tries.Tries(cast(Any, job)).call(tool(), "example 1", {"a": 1})
+    done = tries.Tries(cast(Any, job), {}).call(tool(), "example 1", {"a": 1})
     assert (done.error is None) is (fault == "machine")
     assert [ask.least_ms for ask in asked][:2] == [0, 10_000]
     assert len(asked) == (2 if error else 3 if fault == "machine" else 1 + 2 * tries.ROUNDS)
@@ -100,7 +100,7 @@ def test_what_may_have_had_an_effect_is_not_called_again(monkeypatch: pytest.Mon
         return Tried(None, LATE, BOUND, fault=fault)
 
     monkeypatch.setattr(tries, "trial_of", lambda runner: trial)
-    done = tries.Tries(cast(Any, Job())).call(tool(pure=False), "example 1", {"a": 1})
+    done = tries.Tries(cast(Any, Job()), {}).call(tool(pure=False), "example 1", {"a": 1})
     assert done.error == LATE
     assert len(asked) == 1
 

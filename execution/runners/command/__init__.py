@@ -15,6 +15,7 @@ from execution.engine.outcomes import Outcome, success
 from execution.models import Status
 from execution.runners.json_programs import judge, request_of
 from execution.runners.judging import ended, unfit_error
+from execution.runners.repeating import repeated, repeating
 from execution.runners.sandboxed import PACKAGE, PATH, Program, exit_failed, run_sandboxed
 from execution.runners.traits import Runner
 from registry.environment_calls import environment_folder
@@ -25,12 +26,13 @@ from security.sandbox.interpreter import interpreter, interpreter_mounts
 from security.sandbox.launch import Finished, Mount
 from toolhub_sdk.runtimes import command as sdk
 
-# Where the program that looks stands inside.
-_LOOK = "/toolhub/look.py"
+# Where the folder with the programs that look stands inside.
+_LOOK = "/toolhub/look"
 
 
 class Command(Runner):
     name = sdk.Command.name
+    can_repeat = True
 
     def run(self, call: Call) -> Outcome:
         """Runs a release's program in the sandbox. Where it is only to be looked at, nothing of it is run."""
@@ -38,6 +40,8 @@ class Command(Runner):
             looked = run_sandboxed(call, _looking, _looked)
             if call.look == "only" or looked.status is not Status.COMPLETED:
                 return looked
+        if call.seeds:
+            return run_sandboxed(call, lambda made: repeating(_program(made), made.seeds, "whole"), repeated)
         return run_sandboxed(call, _program, judge)
 
 
@@ -50,9 +54,10 @@ def _looking(call: Call) -> Program:
     mounts = [
         *meant.mounts,
         *interpreter_mounts(),
-        Mount(str(Path(__file__).parent / "program_look.py"), _LOOK),
+        Mount(str(Path(__file__).parent), _LOOK),
     ]
-    return Program([interpreter(), "-P", "-s", "-S", "-B", _LOOK, *meant.argv], b"", mounts, PACKAGE)
+    look = f"{_LOOK}/program_look.py"
+    return Program([interpreter(), "-P", "-s", "-S", "-B", look, *meant.argv], b"", mounts, PACKAGE)
 
 
 def _looked(call: Call, done: Finished, started_at: datetime) -> Outcome:

@@ -1,10 +1,11 @@
 """Says whether a program can be started: carried out inside the sandbox, where calls of it would run.
 
 The arguments are the words of its command line. The output is a JSON list of sentences, empty where all is
-well. Nothing of the program is run: scripts are only read by their interpreter where that can check syntax.
-It knows the standard library alone.
+well. Nothing of the program is run: scripts are only read by their interpreter where that can check syntax,
+and of programs for Node the modules that they name are looked for. It knows the standard library alone.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -30,6 +31,13 @@ CHECKS = {
 OTHERS = {"perl", "deno", "bun", "tclsh", "lua", "Rscript"}
 CHECK_S = 20
 SAID_MOST = 300
+# What a program for Node would not find; without these options it cannot be told.
+NODE_LOOK = [
+    "--no-warnings",
+    "--experimental-vm-modules",
+    "--experimental-import-meta-resolve",
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_look.mjs"),
+]
 _HEAD = 4096
 _ELF = b"\x7fELF"
 
@@ -69,16 +77,22 @@ def _syntax_problems(interpreter: str, script: str) -> Iterator[str]:
     check = CHECKS.get(os.path.basename(interpreter))
     if check is None:
         return
-    done = subprocess.run(
-        [interpreter, *check, script],
-        capture_output=True,
-        check=False,
-        timeout=CHECK_S,
-        stdin=subprocess.DEVNULL,
-    )
+    done = _done([interpreter, *check, script])
     if done.returncode:
         said = " ".join((done.stderr or done.stdout).decode(errors="replace").split())[-SAID_MOST:]
         yield f"{os.path.basename(interpreter)} cannot read {shown(script)}: {said}"
+    elif check == CHECKS["node"]:
+        yield from _module_problems(interpreter, script)
+
+
+def _module_problems(node: str, script: str) -> Iterator[str]:
+    """The modules that are not there, as node_look.mjs finds them; none where it cannot tell."""
+    with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
+        yield from json.loads(_done([node, *NODE_LOOK, script]).stdout)
+
+
+def _done(words: list[str]) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run(words, capture_output=True, check=False, timeout=CHECK_S, stdin=subprocess.DEVNULL)
 
 
 def _line_problems(program: str, head: bytes) -> Iterator[str]:
