@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
@@ -14,6 +15,29 @@ def triggers(apps: Any, editor: Any) -> None:
         editor.execute(statement, params=None)
 
 
+_PROTECT: dict[str, Any] = {"on_delete": django.db.models.deletion.PROTECT}
+_OF_RUN: dict[str, Any] = {"on_delete": django.db.models.deletion.CASCADE, "to": "execution.run"}
+_NAMED: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("run", "persona", {**_PROTECT, "related_name": "runs", "to": "security.persona"}),
+    ("run", "token", {**_PROTECT, "related_name": "+", "to": "security.token", "null": True}),
+    ("run", "responsible", {**_PROTECT, "related_name": "+", "to": "security.user", "null": True}),
+    ("run", "tool_version", {**_PROTECT, "related_name": "runs", "to": "registry.toolversion"}),
+    ("attempt", "run", {**_OF_RUN, "related_name": "attempts"}),
+)
+
+
+def _checked(checked: bool) -> migrations.SeparateDatabaseAndState:
+    """The state alone: by it SQLite makes tables anew, and it keeps its foreign keys (migration 0016)."""
+    return migrations.SeparateDatabaseAndState(
+        state_operations=[
+            migrations.AlterField(
+                model, name, models.ForeignKey(db_index=False, db_constraint=checked, **more)
+            )
+            for model, name, more in _NAMED
+        ]
+    )
+
+
 class Migration(migrations.Migration):
     dependencies = [
         ("execution", "0020_rights_of_collections"),
@@ -23,6 +47,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        _checked(True),
         migrations.RemoveIndex(
             model_name="run",
             name="run_leased",
@@ -67,5 +92,6 @@ class Migration(migrations.Migration):
                 condition=models.Q(("status", "pending")), fields=["deadline_at"], name="run_deadline"
             ),
         ),
+        _checked(False),
         migrations.RunPython(triggers, migrations.RunPython.noop),
     ]

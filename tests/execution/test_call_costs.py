@@ -49,8 +49,8 @@ PINS: dict[tuple[tuple[int, int], str], dict[str, tuple[int, int]]] = {
     },
     ((3, 11), "sqlite"): {
         "execute": (12915, 10),
-        "execute, with a key": (13207, 11),
-        "execute, respond-async": (14400, 13),
+        "execute, with a key": (13248, 11),
+        "execute, respond-async": (13260, 11),
         "operation": (13066, 10),
         "MCP tools/call": (12960, 10),
         "MCP tools/list": (8582, 4),

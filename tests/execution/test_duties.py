@@ -44,6 +44,9 @@ class Plants:
         leased = {"attempt": 1, "lease_token": uuid.uuid4()}
         return self._run(status=Status.RUNNING, started=True, **leased)
 
+    def deadlines(self, number: int) -> Row:
+        return self._run(deadline_at=LONG_AGO)
+
     def retries(self, number: int) -> Row:
         return self._run(status=Status.WAITING_RETRY)
 
