@@ -6,8 +6,7 @@ from typing import Any
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import close_old_connections
 
-from core.lanes import LANE, lane_of
-from core.middleware import MCP
+from core.lanes import LANE, is_mcp, lane_of
 
 START, END = "/api/v1/tools/", "/execute"
 
@@ -37,5 +36,5 @@ class Handler(WSGIHandler):
 
 def _is_call(environ: dict[str, Any]) -> bool:
     path = environ.get("PATH_INFO", "")
-    is_path = (path.startswith(START) and path.endswith(END)) or path == MCP or path.startswith(f"{MCP}/")
+    is_path = (path.startswith(START) and path.endswith(END)) or is_mcp(path)
     return bool(is_path and environ["REQUEST_METHOD"] == "POST" and not environ.get("SCRIPT_NAME"))

@@ -94,6 +94,11 @@ class Lanes:
         )
 
 
+def is_mcp(path: str) -> bool:
+    """Whether MCP clients come in at a path."""
+    return path == "/mcp" or path.startswith("/mcp/")
+
+
 def lane_of(path: str) -> str:
     """Return the lane of a request by its path.
 
@@ -102,7 +107,7 @@ def lane_of(path: str) -> str:
     """
     if path.startswith("/api/v1/tools/") and path.endswith("/execute"):
         return "calls"
-    if path == "/api/v1/execute" or path == "/mcp" or path.startswith("/mcp/"):
+    if path == "/api/v1/execute" or is_mcp(path):
         return "calls"
     if path.startswith("/api/"):
         return "cancels" if path.endswith("/cancel") else "api"

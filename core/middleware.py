@@ -10,6 +10,7 @@ from django.urls import ResolverMatch, get_urlconf, resolve
 
 from core.clock import uuid7
 from core.errors import NotFound, ToolHubError
+from core.lanes import is_mcp
 from core.parsers import BODY_MAX, too_large
 from core.problems import problem
 from core.request_id import REQUEST_ID
@@ -17,8 +18,8 @@ from toolhub_sdk.visible_text import page_seen
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
-# Addresses that only tokens open: under the first, and MCP's.
-API, MCP = "/api/v1/", "/mcp"
+# Addresses that only tokens open: under this, and MCP's.
+API = "/api/v1/"
 # Of a page's form: a zip of 24 MiB, as the largest file that one takes, with room for what stands around it.
 PAGE_BODY_MAX = 32 * 1_048_576
 # The one address of the API that takes archives.
@@ -151,4 +152,4 @@ def body_max(path: str) -> int:
 
 def is_api(path: str) -> bool:
     """Whether only tokens open what is at this path."""
-    return path.startswith((API, f"{MCP}/")) or path == MCP
+    return path.startswith(API) or is_mcp(path)

@@ -1,7 +1,10 @@
 """The short way around calls of tools answers to the letter what Django's own handler answers."""
 
 import io
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -128,3 +131,13 @@ def test_a_calls_connection_goes_back(token_text: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(connection, "close_if_unusable_or_obsolete", lambda: closed.append(1))
     answer(Handler(), environ(token_text, {}))
     assert closed == [1]
+
+
+def test_a_server_can_load_the_application_by_itself() -> None:
+    """As granian does: nothing has set Django up before."""
+    code = "from toolhub.wsgi import application"
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "toolhub.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
