@@ -24,7 +24,6 @@ from execution.engine.states import transition
 from execution.entry.schedules.services import schedule_create
 from execution.runs.again import submit_on_record
 from execution.event_kinds import RUN_TRIED
-from execution.engine.calls.requests import CallRequest
 from registry.config.secret_test import config_test
 from execution.engine.requests import CallRequest
 from registry.config.services import config_change
