@@ -1,5 +1,6 @@
 """Ending a run: its outcome, and all that follows from it, in one transaction."""
 
+import dataclasses
 import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -69,11 +70,16 @@ def run_settle(
             log.error("run %s: what follows from its outcome could not be written", run.pk)
             crowded = failure("EFFECT_FAILED", CROWDED, at=datetime.now(UTC))
             final, plans = outcome_judged(run, crowded), []
+        if lease or not run.attempt:  # else no attempt ends with it
+            plans += attempt_plans(run, final, traits)
         with transaction.atomic():
             locked = run_locked(run, sources, lease.token if lease else run.lease_token, among)
             written: bool | Conflict = False
             if locked is not None and (before is None or before(locked)):
-                written = _write(locked, final, plans, who, actor, lease, traits)
+                written = _write(locked, final, plans, who, actor, traits)
+            if written is True and lease:
+                # Of the attempt alone: the run's outcome speaks of all of them.
+                attempt_end(lease, dataclasses.replace(final, side_effect=attempt_effect(run, outcome)))
             if written is not True:
                 transaction.set_rollback(True)
         if not isinstance(written, Conflict):
@@ -103,12 +109,9 @@ def _write(
     plans: Sequence[Plan],
     who: str,
     actor: Actor,
-    lease: Lease | None,
     traits: Traits,
 ) -> bool | Conflict:
     """In the caller's transaction, which holds the run."""
-    if lease or not run.attempt:  # else no attempt ends with it
-        plans = [*plans, *attempt_plans(run, outcome, traits)]
     held = locks_take(plans)
     if conflict := acts_do(plans, run, held):
         return conflict
@@ -125,8 +128,6 @@ def _write(
         **_columns(run, outcome),
     )
     rows_write([ledger])
-    if lease:
-        attempt_end(lease, outcome)
     if conflict := after_do(plans, run, held):
         return conflict
     run_wake(run.pk)
@@ -148,7 +149,7 @@ def attempt_end(lease: Lease, outcome: Outcome, *, delay_ms: int | None = None) 
         error_code=outcome.error_code,
         error=outcome.error,
         duration_ms=outcome.duration_ms,
-        side_effect=attempt_effect(lease.run, outcome),
+        side_effect=outcome.side_effect or attempt_effect(lease.run, outcome),
         delay_ms=delay_ms,
     )
 

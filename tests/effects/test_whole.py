@@ -16,8 +16,19 @@ from toolhub_sdk.checks.form import published_schema
 from toolhub_sdk.cli.package_folder import files_read, manifest_load
 
 HERE = {"context": {"session_id": "s"}}
-# Of other runtimes, or of MCP's alone; tests of those runtimes use them.
-ELSEWHERE = {"http", "image", "maxFuel", "execution", "icons", "destructiveHint", "$schema", "_meta"}
+# Of other runtimes, or of MCP's alone; tests of those runtimes use them. A `configCheck` needs a server
+# (tests/registry/config/weather.py).
+ELSEWHERE = {
+    "http",
+    "image",
+    "maxFuel",
+    "execution",
+    "icons",
+    "destructiveHint",
+    "$schema",
+    "_meta",
+    "configCheck",
+}
 # What only people read.
 READ = {"email", "url"}
 
