@@ -30,7 +30,7 @@ class RunsCancel(APIView):
         by = caller(request)
         among = runs_narrowed(_within(by, body), {name: str(value) for name, value in body.items()})
         done = runs_cancel(by=by.actor, among=among, filters=body)
-        return Response({"cancelled": done.asked, "more": done.more})
+        return Response({"cancelled": done.asked, "failed": done.failed, "more": done.more})
 
 
 def _within(by: PersonaPrincipal, body: dict[str, Any]) -> QuerySet[Run]:

@@ -50,9 +50,13 @@ CANCEL_ALL: dict[str, Any] = {
                 "type": "object",
                 "properties": {
                     "cancelled": {"type": "integer", "description": "Runs that were asked to stop."},
+                    "failed": {
+                        "type": "integer",
+                        "description": "Runs that could not be asked; it is logged.",
+                    },
                     "more": {"type": "boolean", "description": "Whether more runs match."},
                 },
-                "required": ["cancelled", "more"],
+                "required": ["cancelled", "failed", "more"],
             },
             description="Runs that wait have their outcome; those that run are stopped by their worker.",
         ),

@@ -270,6 +270,8 @@ class RunsCancelAll(QuestionView):
         by = actor_of(person_of(request))
         done = runs_cancel(by=by, among=self._matching(given), filters=given)
         rest = " More runs match: repeat it for the rest." if done.more else ""
+        if done.failed:
+            rest += f" {done.failed} could not be asked: the log of the hub says why."
         messages.success(
             request, f"{done.asked} run{'s were' if done.asked != 1 else ' was'} asked to stop.{rest}"
         )

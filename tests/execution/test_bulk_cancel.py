@@ -13,7 +13,7 @@ from audit.models import Event
 from core.clock import uuid7
 from execution.engine.perform import queue_work
 from execution.engine.selectors import first_id_at
-from execution.models import Run, Status
+from execution.models import Attempt, Run, Status
 from execution.runs import bulk_cancel, openapi_bulk
 from execution.runs.bulk_cancel import BATCH, STOPPABLE
 from security.models import Persona, User
@@ -71,7 +71,7 @@ def test_each_filter_cancels_what_matches_and_nothing_else(
     new = {row.session for key, row in rows.items() if key != "tool"}
     gone = {"since": new, "persona": {row.session for row in rows.values()}}.get(name, {rows[name].session})
     answer = cancel(FILTERS[name][0])
-    assert (answer.status_code, answer.json()) == (200, {"cancelled": len(gone), "more": False})
+    assert (answer.status_code, answer.json()) == (200, {"cancelled": len(gone), "failed": 0, "more": False})
     assert left() == ({row.session for row in rows.values()} - gone) | {row.session for row in theirs}
 
 
@@ -79,7 +79,7 @@ def test_each_filter_cancels_what_matches_and_nothing_else(
 def test_every_status_is_stopped_or_left(cancel: Post, make_run: MakeRun, status: Status) -> None:
     run = make_run(status=status, **({"attempt": 1} if status is Status.RUNNING else {}))
     stops = status in STOPPABLE
-    assert cancel({"status": "open"}).json() == {"cancelled": int(stops), "more": False}
+    assert cancel({"status": "open"}).json() == {"cancelled": int(stops), "failed": 0, "more": False}
     run.refresh_from_db()
     if status is Status.RUNNING:
         assert (run.status, run.cancel_asked_at is not None) == (status, True)
@@ -90,7 +90,11 @@ def test_every_status_is_stopped_or_left(cancel: Post, make_run: MakeRun, status
 def test_each_run_has_one_outcome_and_the_ledger_names_the_filter(cancel: Post, make_run: MakeRun) -> None:
     for _ in range(3):
         make_run()
-    assert cancel({"status": "waiting", "tool": "fx_echo"}).json() == {"cancelled": 3, "more": False}
+    assert cancel({"status": "waiting", "tool": "fx_echo"}).json() == {
+        "cancelled": 3,
+        "failed": 0,
+        "more": False,
+    }
     kinds = list(Event.objects.order_by("id").values_list("kind", flat=True))
     assert [kinds.count(kind) for kind in ("run.cancel_asked", "run.outcome", "runs.cancel_asked")] == [
         3,
@@ -100,8 +104,29 @@ def test_each_run_has_one_outcome_and_the_ledger_names_the_filter(cancel: Post, 
     told = Event.objects.get(kind="runs.cancel_asked")
     assert '"filters":{"status":"waiting","tool":"fx_echo"}' in told.canonical
     assert '"asked":3' in told.canonical
-    assert cancel({"status": "waiting", "tool": "fx_echo"}).json() == {"cancelled": 0, "more": False}
+    assert cancel({"status": "waiting", "tool": "fx_echo"}).json() == {
+        "cancelled": 0,
+        "failed": 0,
+        "more": False,
+    }
     assert queue_work("default") == 0
+
+
+def test_a_run_that_cannot_be_cancelled_keeps_no_other_from_it(
+    cancel: Post, make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where its row does not fit together: an attempt is missing."""
+    first, *others = [make_run(pk=uuid7()) for _ in range(3)]
+    act = bulk_cancel.run_cancel
+
+    def broken(*, by: Any, run: Run) -> bool:
+        if run.pk == first.pk:
+            raise Attempt.DoesNotExist
+        return act(by=by, run=run)
+
+    monkeypatch.setattr(bulk_cancel, "run_cancel", broken)
+    assert cancel({"status": "open"}).json() == {"cancelled": 2, "failed": 1, "more": False}
+    assert '"failed":1' in Event.objects.get(kind="runs.cancel_asked").canonical
 
 
 def test_a_request_cancels_a_bounded_batch_the_oldest_first(
@@ -111,10 +136,10 @@ def test_a_request_cancels_a_bounded_batch_the_oldest_first(
     monkeypatch.setattr(bulk_cancel.runs_cancel, "__kwdefaults__", {"most": 2})
     for number in range(5):
         make_run(session=str(number), pk=uuid7())
-    assert cancel({"status": "open"}).json() == {"cancelled": 2, "more": True}
+    assert cancel({"status": "open"}).json() == {"cancelled": 2, "failed": 0, "more": True}
     assert left() == {"2", "3", "4"}
-    assert cancel({"status": "open"}).json() == {"cancelled": 2, "more": True}
-    assert cancel({"status": "open"}).json() == {"cancelled": 1, "more": False}
+    assert cancel({"status": "open"}).json() == {"cancelled": 2, "failed": 0, "more": True}
+    assert cancel({"status": "open"}).json() == {"cancelled": 1, "failed": 0, "more": False}
 
 
 @pytest.mark.parametrize(
@@ -149,8 +174,8 @@ def test_another_persona_s_runs_take_the_capability_and_a_person_who_may(
         refused = cancel({"persona": name})
         assert (refused.status_code, refused.json()["error"]["code"]) == (403, "CAPABILITY_MISSING")
     grant_create(by=admin, persona=persona, capability="toolhub:runs", reason="test")
-    assert cancel({"persona": "nobody"}).json() == {"cancelled": 0, "more": False}
-    assert cancel({"persona": "other"}).json() == {"cancelled": 1, "more": False}
+    assert cancel({"persona": "nobody"}).json() == {"cancelled": 0, "failed": 0, "more": False}
+    assert cancel({"persona": "other"}).json() == {"cancelled": 1, "failed": 0, "more": False}
     admin.is_superuser = False
     admin.save()
     assert cancel({"persona": "other"}).status_code == 403
