@@ -52,7 +52,7 @@ CANCEL_ALL: dict[str, Any] = {
                     "cancelled": {"type": "integer", "description": "Runs that were asked to stop."},
                     "failed": {
                         "type": "integer",
-                        "description": "Runs that could not be asked; it is logged.",
+                        "description": "Runs that could not be asked.",
                     },
                     "more": {"type": "boolean", "description": "Whether more runs match."},
                 },

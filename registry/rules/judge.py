@@ -1,16 +1,16 @@
 """The rules for a tool's calls beyond their schema: CEL, judged at the accept.
 
-A rule of the contract sees `arguments`, `context` (the ids and `project`), `context_data` and `persona`; one
-that people added sees the persona's `tier`, too. One that cannot be judged is not kept.
+A rule of the contract sees what all expressions see (registry/expressions.py), one that people added the
+persona's `tier`, too. One that cannot be judged is not kept.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.cel import ConditionFailed, cel_holds
+from registry.expressions import call_scope
 from toolhub_sdk.package import CONTRACT
 
-IDS = ("session_id", "task_id", "loop_id", "agent_id", "user_id")
 Rule = Mapping[str, Any]
 
 
@@ -41,11 +41,6 @@ def rule_values(
     persona: str,
     tier: str = "",
 ) -> dict[str, Any]:
-    """What rules are judged by; ids that the caller left out are `default`, as for the tool."""
-    return {
-        "arguments": arguments,
-        "context": {**dict.fromkeys(IDS, "default"), "project": None, **context},
-        "context_data": context_data,
-        "persona": persona,
-        "tier": tier,
-    }
+    """What rules are judged by: a call's scope, and the persona's tier."""
+    recorded = {"context": context, "context_data": context_data}
+    return {**call_scope(arguments, recorded, persona), "tier": tier}

@@ -14,11 +14,11 @@ from registry.event_kinds import TOOL_RULE_ADDED, TOOL_RULE_REMOVED
 from registry.models import Tool
 from security.acting import By, acting, person_behind
 from security.loosening import safeguard_change, safeguarded
-from toolhub_sdk.checks.expressions import RULE
+from toolhub_sdk.checks.expressions import CALL
 from toolhub_sdk.checks.rule_names import unknown_argument
 
 # What a rule may name.
-NAMES = (*RULE, "tier")
+NAMES = (*CALL, "tier")
 RULES_MAX = 20
 MESSAGE_MAX, POINTER_MAX = 500, 300
 

@@ -116,7 +116,7 @@ def test_a_run_that_cannot_be_cancelled_keeps_no_other_from_it(
     cancel: Post, make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where its row does not fit together: an attempt is missing."""
-    first, *others = [make_run(pk=uuid7()) for _ in range(3)]
+    first, *_ = [make_run(pk=uuid7()) for _ in range(3)]
     act = bulk_cancel.run_cancel
 
     def broken(*, by: Any, run: Run) -> bool:

@@ -29,9 +29,8 @@ at most 1 MiB. Its JSON Schema is `toolhub_sdk/toolhub.schema.json`; a hub serve
   sends no PUT, PATCH or DELETE; a paranoid one reaches no host. What only makes a promise doubtful is a
   warning.
 - **Expressions** in CEL compile, have at most 2,000 characters, do not nest `map`, `filter`, `all` and
-  `exists`, and name only what is there: in a rule `arguments`, `context`, `context_data` and `persona`; in
-  `retryIf` `error` and `attempt`; in a state `value`; in a custom precondition `arguments`, `context` and
-  `now`; in an effect `arguments`, `result`, `error`, `current`, `context` and `now`.
+  `exists`, and name only what is there: `arguments`, `context`, `context_data`, `persona` and `now`; besides,
+  in `retryIf` `error` and `attempt`, in a state `value`, in an effect `result`, `error` and `current`.
 - **Effects:** a value where the effect has one, by `value` (`payload`) or `expression`, not by both.
 """
 _PARTS = {

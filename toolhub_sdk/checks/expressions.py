@@ -12,11 +12,11 @@ from toolhub_sdk.package import CONTRACT
 from toolhub_sdk.problem import Problem, pointer
 
 _PYTHON = re.compile(r"\b(and|or|not|is|None|True|False)\b")
-RETRY = ("error", "attempt")
-RULE = ("arguments", "context", "context_data", "persona")
-STATE = ("value",)
-CUSTOM = ("arguments", "context", "now")
-EFFECT = ("arguments", "result", "error", "current", "context", "now")
+# What every expression sees of the call.
+CALL = ("arguments", "context", "context_data", "persona", "now")
+RETRY = ("error", "attempt", *CALL)
+STATE = ("value", *CALL)
+EFFECT = ("result", "error", "current", *CALL)
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,13 @@ def _problem(expression: Expression, place: str, schema: Mapping[str, Any]) -> P
 def expressions_of(contract: Mapping[str, Any]) -> Iterator[Expression]:
     """All expressions of a contract whose form is right."""
     for index, one in enumerate(contract.get("validators", [])):
-        yield Expression(("validators", index, "expression"), one["expression"], RULE)
+        yield Expression(("validators", index, "expression"), one["expression"], CALL)
     retry = contract.get("retry")
     if isinstance(retry, Mapping) and "retryIf" in retry:
         yield Expression(("retry", "retryIf"), retry["retryIf"], RETRY)
     for index, one in enumerate(contract.get("preconditions", [])):
         if "expression" in one:
-            names = STATE if one["type"] == "state" else CUSTOM
+            names = STATE if one["type"] == "state" else CALL
             yield Expression(("preconditions", index, "expression"), one["expression"], names)
     for index, one in enumerate(contract.get("effects", [])):
         for path, text in _of_effect(one):

@@ -4,16 +4,14 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils import timezone
-
 from core.cel import ConditionFailed, cel_holds, cel_names, cel_value
 from execution.engine.changes import ABSENT, Change
-from execution.engine.events import iso
 from execution.engine.outcomes import Outcome
 from execution.engine.places import place_of
 from execution.features.effects.steps import Unworkable
 from execution.memory.store import memory_read
 from execution.models import Run, Status
+from registry.expressions import call_scope
 
 Key = tuple[str, str]
 
@@ -29,11 +27,9 @@ class View:
         self.seen: dict[Key, Any] = {}
         completed = outcome.status is Status.COMPLETED
         self._values: dict[str, Any] = {
-            "arguments": run.arguments,
+            **call_scope(run.arguments, run.request),
             "result": outcome.data if completed else None,
             "error": dict(outcome.error) if outcome.error else None,
-            "context": run.request.get("context", {}),
-            "now": iso(timezone.now()),
         }
 
     def current(self, scope: str, key: str) -> Any:
@@ -76,6 +72,8 @@ class View:
         """The values that an expression names: what it does not name counts towards no limit."""
         names = cel_names(expression)
         values = {name: value for name, value in self._values.items() if name in names}
+        if "persona" in names:  # for few; it is read then
+            values["persona"] = self.run.persona.name
         if "current" in names:
             found = self.current(*at) if at else ABSENT
             values["current"] = None if found is ABSENT else found

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import Error
-from django.utils import timezone
 
-from execution.engine.events import iso
 from execution.engine.places import place_of
 from execution.features.preconditions.facts import Facts, Verdict
 from execution.features.preconditions.kinds import KINDS
+from registry.expressions import call_scope
 from registry.models import ToolVersion
 from security.principals import PersonaPrincipal
 
@@ -32,8 +31,8 @@ def preconditions_check(
     """
     context = recorded.get("context", {})
     place = place_of(persona_id, recorded)
-    now = iso(timezone.now()) or ""
-    facts = Facts(version, principal, place, arguments, context, now)
+    scope = call_scope(arguments, recorded, principal.persona if principal else "")
+    facts = Facts(version, principal, place, arguments, context, scope)
     results = [_result(declared, facts) for declared in version.declared.get("preconditions", [])]
     failed = [one for one in results if not one["passed"]]
     critical = any(one["critical"] for one in failed)

@@ -17,8 +17,9 @@ class Facts:
     principal: PersonaPrincipal | None
     place: Place
     arguments: Mapping[str, Any]
+    # As the caller gave it, and what expressions see of the call (registry/expressions.py).
     context: Mapping[str, Any]
-    now: str
+    scope: Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def _state(declared: Declared, facts: Facts) -> Verdict:
     if value is ABSENT:
         return Verdict(False, f"The session remembers nothing under {key}.")
     if "expression" in declared:
-        return _condition(declared["expression"], {"value": value})
+        return _condition(declared["expression"], {**facts.scope, "value": value})
     if same(value, declared["expectedValue"]):
         return HOLDS
     return Verdict(False, f"What the session remembers under {key} is not what is expected.")
@@ -99,8 +99,7 @@ def _custom(declared: Declared, facts: Facts) -> Verdict:
             reason = f"The hub has no check {declared['check']}; it has {', '.join(sorted(CHECKS))}."
             return Verdict(False, reason, is_error=True)
         return check(facts)
-    values = {"arguments": dict(facts.arguments), "context": dict(facts.context), "now": facts.now}
-    return _condition(declared["expression"], values)
+    return _condition(declared["expression"], facts.scope)
 
 
 def _condition(expression: str, values: Mapping[str, Any]) -> Verdict:

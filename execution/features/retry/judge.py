@@ -5,13 +5,14 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from core.cel import ConditionFailed, cel_holds
+from core.cel import ConditionFailed, cel_holds, cel_names
 from execution.engine.outcomes import Outcome
 from execution.engine.wait import attempts_repeated
 from execution.features.retry.backoff import delay_ms
 from execution.features.retry.policies import Policy, policy_of
 from execution.models import Run, Status
 from execution.side_effects import SideEffect
+from registry.expressions import call_scope
 from registry.models import ToolVersion
 
 log = logging.getLogger(__name__)
@@ -28,7 +29,9 @@ def retry_judge(run: Run, outcome: Outcome) -> tuple[Outcome, int | None]:
         return outcome, None
     policy = policy_of(version)
     failed = attempts_repeated(run) + 1
-    if not (policy.max_retries and _happens_once(version, outcome) and is_retried(policy, error, failed)):
+    if not (
+        policy.max_retries and _happens_once(version, outcome) and is_retried(run, policy, error, failed)
+    ):
         return outcome, None
     if failed > policy.max_retries:
         details = {**error.get("details", {}), "reason": EXHAUSTED}
@@ -36,7 +39,7 @@ def retry_judge(run: Run, outcome: Outcome) -> tuple[Outcome, int | None]:
     return outcome, delay_ms(policy.backoff, failed)
 
 
-def is_retried(policy: Policy, error: Mapping[str, Any], failed: int) -> bool:
+def is_retried(run: Run, policy: Policy, error: Mapping[str, Any], failed: int) -> bool:
     """Whether the policy repeats after this error, but for the number of retries.
 
     `failed` is how many attempts have failed, this one included. An error that is not recoverable is never
@@ -50,7 +53,12 @@ def is_retried(policy: Policy, error: Mapping[str, Any], failed: int) -> bool:
     if not policy.retry_if:
         return True
     try:
-        return cel_holds(policy.retry_if, {"error": dict(error), "attempt": failed})
+        scope = call_scope(run.arguments, run.request) | {"error": dict(error), "attempt": failed}
+        # What it does not name counts towards no limit.
+        names = cel_names(policy.retry_if)
+        if "persona" in names:
+            scope["persona"] = run.persona.name
+        return cel_holds(policy.retry_if, {name: scope[name] for name in scope if name in names})
     except ConditionFailed as failure:
         log.warning("retryIf after %s: %s", code, failure)
         return False

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from execution.features.retry.backoff import delay_ms
 from execution.features.retry.judge import is_retried
 from execution.features.retry.policies import POLICIES, Policy, policy_read
+from execution.models import Run
 
 EXPONENTIAL = {"type": "exponential", "baseDelay": 1000, "maxDelay": 30_000, "multiplier": 2}
 EAGER = {"type": "exponential", "baseDelay": 500, "maxDelay": 60_000, "multiplier": 2}
@@ -105,6 +106,7 @@ JUDGED = [
     (Policy(3, retry_if="error.details.left > 0"), error(), 1, True),
     (Policy(3, retry_if="error.details.missing > 0"), error(), 1, False),
     (Policy(3, retry_if="1"), error(), 1, False),
+    (Policy(3, retry_if="arguments.left == 1 && context.session_id == 'default'"), error(), 1, True),
 ]
 
 
@@ -112,4 +114,5 @@ JUDGED = [
 def test_lists_and_conditions_decide(
     policy: Policy, failed_with: dict[str, Any], failed: int, repeated: bool
 ) -> None:
-    assert is_retried(policy, failed_with, failed) is repeated
+    run = Run(arguments={"left": 1}, request={})
+    assert is_retried(run, policy, failed_with, failed) is repeated
