@@ -1,7 +1,7 @@
 """Environments that calls need on a machine which has not made them yet.
 
-A call waits for one no longer than its own time. The making goes on without it, so that a later call finds
-the environment, however short its time is.
+A call waits for one no longer than its start may take. The making goes on without it, so that a later call
+finds the environment.
 """
 
 import logging

@@ -564,6 +564,14 @@ NPM_REGISTRY = env.text(
     "",
     "Where Node packages of tools come from, an address of http or https; empty: where npm itself gets them.",
 )
+START_MAX_S = env.integer(
+    "TOOLHUB_START_MAX_S",
+    30,
+    "Seconds that the start of a tool may take: its packages, its sandbox, the loading of its code. The "
+    "tool's own time begins after it.",
+    least=1,
+    most=600,
+)
 SANDBOX_WARM = env.integer(
     "TOOLHUB_SANDBOX_WARM",
     2,

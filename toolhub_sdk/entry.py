@@ -7,7 +7,8 @@ the functions that the contract names are checked before the call (loading.py), 
 Secrets come on the descriptor that TOOLHUB_SECRETS_FD names. The module is imported before the request is
 there, as that takes longest.
 
-The lines are `{"emit": …}`, `{"log": message, "level": …, "fields": …}` and at last one of `{"result": …}`,
+An empty line marks that the tool begins; where its module could not be imported there is none. The lines
+after it are `{"emit": …}`, `{"log": message, "level": …, "fields": …}` and at last one of `{"result": …}`,
 with `memory` where it was changed, `{"error": …}`, `{"cancelled": true}`, `{"failed": kind, "message": …}`,
 with the reason in `loading` where the module could not be imported, `{"unfit": [sentence]}` and
 `{"exceeded": "memory"}`.
@@ -61,6 +62,10 @@ class _Lines:
         self._descriptor = descriptor
         self._lock = threading.Lock()
 
+    def mark(self) -> None:
+        """The tool's code begins: what was done before was its start."""
+        os.write(self._descriptor, b"\n")
+
     def write(self, line: Mapping[str, Any]) -> None:
         view = memoryview(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
         with self._lock:
@@ -94,6 +99,8 @@ def main() -> None:
     # A process that was started in advance and is not wanted any more gets no request.
     if given := sys.stdin.buffer.read():
         request = json.loads(given) | _secrets(hidden)
+        if not failed:
+            lines.mark()
         lines.write(failed or answer(loaded, request, told, lines.write))
     if hooks := _shutdown_hooks(loaded):
         shutdown_all(hooks)

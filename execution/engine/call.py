@@ -1,5 +1,6 @@
 """What a runner gets, and what a runner is."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -7,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 from uuid import UUID
+
+from django.conf import settings
 
 from execution.models import Run
 from registry.config.selectors import NOTHING, Settings
@@ -44,7 +47,7 @@ class Unlogged:
 
 @dataclass
 class Call:
-    """One attempt's work as a value. `timeout_ms` and `max_output_bytes` bound it.
+    """One attempt's work as a value. `timeout_ms` and `max_output_bytes` bound the tool, not its start.
 
     `cancelled` is set when the caller cancels or the lease is lost. `inline` is true in a web
     process, where the work is done in the caller's own thread.
@@ -90,14 +93,23 @@ class Call:
     fresh: bool = False
     # The descriptions of preconditions that failed without being critical.
     degraded: Sequence[str] = ()
-    # Monotonic seconds at which the time is up.
-    deadline: float = 0.0
+    # Monotonic seconds at which the start has to be over, and the tool's time; that runs from its beginning.
+    start_by: float = 0.0
+    deadline: float = math.inf
 
     def __post_init__(self) -> None:
+        self.start_by = time.monotonic() + settings.START_MAX_S
+
+    def begin(self) -> None:
+        """The tool begins: from now on its time runs."""
         self.deadline = time.monotonic() + self.timeout_ms / 1000
 
+    def start_left(self) -> float:
+        """Seconds until the start has to be over; 0 or less when they are gone."""
+        return self.start_by - time.monotonic()
+
     def seconds_left(self) -> float:
-        """Until the time is up; 0 or less when it is."""
+        """Seconds of a tool that has begun; 0 or less when they are gone."""
         return self.deadline - time.monotonic()
 
     def stop(self, *, lost: bool) -> None:

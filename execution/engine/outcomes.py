@@ -86,7 +86,15 @@ def failure(
 
 def success(data: Any, *, started_at: datetime, ended_at: datetime, duration_ms: float) -> Outcome:
     """A completed outcome. Raises CanonicalError when the data is not JSON."""
-    return Outcome(Status.COMPLETED, started_at, ended_at, duration_ms, data=data, encoded=canonical(data))
+    return Outcome(
+        Status.COMPLETED,
+        started_at,
+        ended_at,
+        duration_ms,
+        data=data,
+        encoded=canonical(data),
+        side_effect=SideEffect.DONE,
+    )
 
 
 def files_view(files: Files) -> list[dict[str, Any]]:

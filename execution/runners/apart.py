@@ -30,6 +30,7 @@ Work = Callable[[Call], Outcome]
 
 def run_apart(call: Call, work: Work) -> Outcome:
     """The outcome of the work, or that of being stopped. What it raises is a failure of the tool."""
+    call.begin()
     done: SimpleQueue[Outcome] = SimpleQueue()
     started_at = datetime.now(UTC)
     hand_give(lambda: _work_apart(call, work, done))
@@ -48,6 +49,7 @@ def run_apart(call: Call, work: Work) -> Outcome:
 
 def run_here(call: Call, work: Work) -> Outcome:
     """The same in the caller's own thread, for work that waits for nothing: it is not stopped."""
+    call.begin()
     return contextvars.Context().run(_outcome, call, work)
 
 

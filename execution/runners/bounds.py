@@ -34,7 +34,8 @@ def limits_of(call: Call) -> Limits:
     declared = call.version.declared.get("resourceBounds", {})
     usual = Limits()
     return Limits(
-        wall_s=max(0.001, call.seconds_left()),
+        wall_s=call.timeout_ms / 1000,
+        start_s=max(0.001, call.start_left()),
         memory_bytes=declared.get("maxMemoryBytes") or usual.memory_bytes,
         cpu_ms=declared.get("maxCpuMs"),
         output_bytes=2 * call.max_output_bytes + BYTES_MAX + _LINES,

@@ -26,9 +26,11 @@ from execution.runners.judging import (
     checked,
     ended,
     remembered,
+    said_itself,
     tool_error,
 )
 from execution.runners.traits import HubRunner
+from execution.side_effects import SideEffect
 from toolhub_sdk import Cancelled, FixedClock, Memory, ToolContext, ToolError
 from toolhub_sdk.errors import exception_text
 from toolhub_sdk.runtimes import builtin as sdk
@@ -110,8 +112,8 @@ def _work(call: Call) -> Outcome:
 def _judge(call: Call, started_at: datetime, begun: float) -> Outcome:
     """Calls the function and turns whatever comes of it into an outcome."""
 
-    def stopped(status: Status, error: dict[str, Any]) -> Outcome:
-        return ended(status, error, started_at=started_at, duration_ms=_ms(begun))
+    def stopped(status: Status, error: dict[str, Any], side_effect: SideEffect = SideEffect.DONE) -> Outcome:
+        return ended(status, error, started_at=started_at, duration_ms=_ms(begun), side_effect=side_effect)
 
     try:
         context = _context(call, started_at)
@@ -119,10 +121,10 @@ def _judge(call: Call, started_at: datetime, begun: float) -> Outcome:
         done = success(data, started_at=started_at, ended_at=datetime.now(UTC), duration_ms=_ms(begun))
     except Cancelled:
         if call.cancelled.is_set():
-            return stopped(Status.CANCELLED, cancelled_error())
+            return stopped(Status.CANCELLED, cancelled_error(), SideEffect.POSSIBLE)
         return stopped(Status.FAILED, failed_error(call, "Cancelled"))
     except ToolError as error:
-        return stopped(Status.FAILED, tool_error(call, error))
+        return stopped(Status.FAILED, tool_error(call, error), said_itself(error))
     except CanonicalError as error:
         return stopped(Status.FAILED, error_object("INVALID_OUTPUT", f"The result is not JSON: {error}"))
     except (Exception, SystemExit) as error:  # a tool may not end the process that serves others

@@ -21,6 +21,7 @@ from execution.runners.json_programs import judge, request_of
 from execution.runners.printed import Printed
 from execution.runners.sandboxed import environment_of, held_outcome, refused
 from execution.runners.traits import Runner
+from execution.side_effects import SideEffect
 from security.sandbox.abilities import Ability, ability_try
 from security.sandbox.engine import Engine, EngineError, Streams, body_of, engine_find, talk
 from security.sandbox.launch import Finished, Limits
@@ -65,13 +66,18 @@ def _run(call: Call, *, in_machine: bool) -> Outcome:
         with _container(engine, call, runtime, limits, machine) as container:
             done = _carried_out(engine, container, call, limits, printed)
     except EngineError as error:
-        return refused(call, _failed(error, runtime["image"]))
+        effect = SideEffect.POSSIBLE if isinstance(error, _StartUnanswered) else SideEffect.NONE
+        return refused(call, _failed(error, runtime["image"]), effect)
     except ToolHubError as error:
         return refused(call, error)
     held = {"level": call.runner, "image": runtime["image"], "limits": limits.as_dict()}
     if machine:
         held["machine"] = machine
     return held_outcome(call, done, limits, started_at, judge, held, printed)
+
+
+class _StartUnanswered(EngineError):
+    """The engine was told to start a container, and did not say whether it did."""
 
 
 @contextlib.contextmanager
@@ -93,9 +99,16 @@ def _container(
 
 def _carried_out(engine: Engine, container: str, call: Call, limits: Limits, printed: Printed) -> Finished:
     streams = Streams(limits.output_bytes, limits.log_bytes, printed)
-    began = time.monotonic()
+    ordered = time.monotonic()
     with contextlib.closing(engine.attach(container)) as wire:
-        engine.ask("POST", f"/containers/{container}/start")
+        try:
+            engine.ask("POST", f"/containers/{container}/start")
+        except EngineError as error:
+            if error.status:
+                raise
+            raise _StartUnanswered(str(error)) from error
+        call.begin()
+        began = time.monotonic()
         given = orjson.dumps(request_of(call))
         try:
             how = talk(wire, given, streams, call.deadline, call.cancelled)
@@ -112,6 +125,7 @@ def _carried_out(engine: Engine, container: str, call: Call, limits: Limits, pri
         level=Level.ISOLATED,
         filter_hash=None,
         logged=streams.logged,
+        start_ms=round((began - ordered) * 1000, 3),
     )
 
 

@@ -11,6 +11,7 @@ from execution.engine.calls.dynamic_schemas import problems_by, schema_keep, sch
 from execution.engine.outcomes import Outcome, failure
 from execution.models import Status
 from execution.runners.judging import ended, given
+from execution.side_effects import SideEffect
 
 Perform = Callable[[Call], Outcome]
 
@@ -26,17 +27,21 @@ def dynamic_run(call: Call, perform: Perform) -> Outcome:
         return _kept(call, perform(call))
     schema = schema_kept(call.version, call.persona_id, call.request) if call.version.pk else None
     if schema is None:
-        spent = call.seconds_left()
-        hook = dataclasses.replace(call, hook="schema", timeout_ms=max(1, int(spent * 1000)), emit=dropped)
-        made = dynamic_run(hook, perform)
+        made = dynamic_run(dataclasses.replace(call, hook="schema", emit=dropped), perform)
         if made.status is not Status.COMPLETED:
             return made
+        # Hook and tool share the tool's time; each has a start of its own.
+        call = dataclasses.replace(call, timeout_ms=max(1, call.timeout_ms - round(made.duration_ms)))
         schema = made.data
     problems = problems_by(schema, call.arguments)
     if problems:
         message = f"The arguments do not fit {call.tool} in this context: {problems[0]['message']}"
         return failure(
-            "INVALID_ARGUMENTS", message[:2000], at=datetime.now(UTC), details={"errors": problems}
+            "INVALID_ARGUMENTS",
+            message[:2000],
+            at=datetime.now(UTC),
+            details={"errors": problems},
+            side_effect=SideEffect.NONE,
         )
     return perform(call)
 

@@ -14,9 +14,10 @@ from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
 from execution.models import Status
 from execution.runners.defaults import arguments_of
-from execution.runners.judging import ended, error_read, given, tool_error
+from execution.runners.judging import ended, error_read, given, said_itself, tool_error
 from execution.runners.machine_paths import told
 from execution.runners.sandboxed import exit_failed
+from execution.side_effects import SideEffect
 from security.sandbox.launch import Finished
 
 
@@ -45,8 +46,20 @@ def judge(call: Call, done: Finished, started_at: datetime) -> Outcome:
         if done.exit_code != 0:
             return exit_failed(call, done, started_at)
         wrong = error_object("INVALID_OUTPUT", f"The tool's output is not JSON: {error.message}")
-        return ended(Status.FAILED, wrong, started_at=started_at, duration_ms=done.duration_ms)
+        return ended(
+            Status.FAILED,
+            wrong,
+            started_at=started_at,
+            duration_ms=done.duration_ms,
+            side_effect=SideEffect.DONE,
+        )
     if done.exit_code == 0:
         return given(call, said, started_at=started_at, duration_ms=done.duration_ms)
-    made = tool_error(call, error_read(told(call, said)))
-    return ended(Status.FAILED, made, started_at=started_at, duration_ms=done.duration_ms)
+    own = error_read(told(call, said))
+    return ended(
+        Status.FAILED,
+        tool_error(call, own),
+        started_at=started_at,
+        duration_ms=done.duration_ms,
+        side_effect=said_itself(own),
+    )

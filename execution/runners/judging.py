@@ -22,9 +22,24 @@ CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 MESSAGE_MOST = 2000
 
 
-def ended(status: Status, error: dict[str, Any], *, started_at: datetime, duration_ms: float) -> Outcome:
+def ended(
+    status: Status,
+    error: dict[str, Any],
+    *,
+    started_at: datetime,
+    duration_ms: float,
+    side_effect: SideEffect | None = None,
+) -> Outcome:
     """An outcome without a result, ended now."""
-    return Outcome(status, started_at, datetime.now(UTC), duration_ms, error=error)
+    return Outcome(status, started_at, datetime.now(UTC), duration_ms, error=error, side_effect=side_effect)
+
+
+def said_itself(error: ToolError) -> SideEffect:
+    """How far the effect went of a tool that ended with an error of its own.
+
+    One that may be retried promises that nothing has happened yet (toolhub_sdk/errors.py).
+    """
+    return SideEffect.NONE if error.retryable else SideEffect.DONE
 
 
 def refused_outcome(error: ToolHubError) -> Outcome:
@@ -103,7 +118,13 @@ def given(call: Call, data: Any, *, started_at: datetime, duration_ms: float) ->
         done = success(data, started_at=started_at, ended_at=datetime.now(UTC), duration_ms=duration_ms)
     except CanonicalError as error:
         wrong = error_object("INVALID_OUTPUT", f"The result is not JSON: {error}")
-        return ended(Status.FAILED, wrong, started_at=started_at, duration_ms=duration_ms)
+        return ended(
+            Status.FAILED,
+            wrong,
+            started_at=started_at,
+            duration_ms=duration_ms,
+            side_effect=SideEffect.DONE,
+        )
     return checked(call, done)
 
 
@@ -149,5 +170,10 @@ def checked(call: Call, done: Outcome) -> Outcome:
 
 
 def _unfit(done: Outcome, failed: Outcome) -> Outcome:
-    """The failure with the times of the work that led to it."""
-    return dataclasses.replace(failed, started_at=done.started_at, duration_ms=done.duration_ms)
+    """The failure with the times and the effect of the work that led to it."""
+    return dataclasses.replace(
+        failed,
+        started_at=done.started_at,
+        duration_ms=done.duration_ms,
+        side_effect=done.side_effect,
+    )

@@ -24,6 +24,7 @@ from execution.runners.judging import (
     error_read,
     given,
     remembered,
+    said_itself,
     tool_error,
     unfit_error,
 )
@@ -31,6 +32,7 @@ from execution.runners.machine_paths import told
 from execution.runners.repeating import repeated, repeating
 from execution.runners.sandboxed import PACKAGE, Program, exit_failed, run_sandboxed
 from execution.runners.traits import Runner
+from execution.side_effects import SideEffect
 from registry.contracts import hooks_of
 from registry.environment_calls import environment_folder
 from security.sandbox.interpreter import interpreter, interpreter_mounts
@@ -73,12 +75,17 @@ def _run(call: Call) -> Outcome:
     if lines.broken is None:
         return outcome
     error = tool_error(call, lines.broken)
-    return dataclasses.replace(outcome, status=Status.FAILED, error=error, data=None, encoded=b"")
+    # It was stopped in its midst.
+    none = outcome.side_effect is SideEffect.NONE
+    effect = SideEffect.NONE if none else SideEffect.POSSIBLE
+    return dataclasses.replace(
+        outcome, status=Status.FAILED, error=error, data=None, encoded=b"", side_effect=effect
+    )
 
 
 def _program(call: Call) -> Program:
     environment = environment_folder(
-        call.version.release, seconds=call.seconds_left(), cancelled=call.cancelled
+        call.version.release, seconds=call.start_left(), cancelled=call.cancelled
     )
     mounts = [*interpreter_mounts(), Mount(str(Path(settings.ROOT) / "toolhub_sdk"), SDK)]
     folders = [PACKAGE]
@@ -89,7 +96,7 @@ def _program(call: Call) -> Program:
     # As -I, but for PYTHONHASHSEED: no other variable that Python reads is passed (sandboxed.py).
     argv = [interpreter(), "-P", "-s", "-S", "-B", "-c", _START, SDK, module, *folders]
     goodbye = any("shutdown" in hooks_of(tool) for tool in call.version.release.manifest["tools"])
-    return Program(argv, orjson.dumps(request_of(call)), mounts, prepare=_LOAD, goodbye=goodbye)
+    return Program(argv, orjson.dumps(request_of(call)), mounts, prepare=_LOAD, marks=True, goodbye=goodbye)
 
 
 def request_of(call: Call) -> dict[str, Any]:
@@ -110,7 +117,7 @@ def request_of(call: Call) -> dict[str, Any]:
         else call.version.entry.partition(":")[2],
         "arguments": dict(call.arguments),
         "context": context,
-        "seconds": call.seconds_left(),
+        "seconds": call.timeout_ms / 1000,
     }
     if call.settings.values:
         request["config"] = call.settings.values
@@ -180,8 +187,10 @@ class _Lines:
 
 
 def _judge(lines: _Lines, call: Call, done: Finished, started_at: datetime) -> Outcome:
-    def stopped(status: Status, error: dict[str, Any]) -> Outcome:
-        return ended(status, error, started_at=started_at, duration_ms=done.duration_ms)
+    def stopped(status: Status, error: dict[str, Any], side_effect: SideEffect) -> Outcome:
+        return ended(
+            status, error, started_at=started_at, duration_ms=done.duration_ms, side_effect=side_effect
+        )
 
     said = lines.last
     if said is None:
@@ -194,19 +203,19 @@ def _judge(lines: _Lines, call: Call, done: Finished, started_at: datetime) -> O
         made = read(call, said["result"], started_at=started_at, duration_ms=done.duration_ms)
         return remembered(call, made, said["memory"]) if "memory" in said else made
     if "unfit" in said:
-        return stopped(Status.FAILED, unfit_error(said["unfit"]))
+        return stopped(Status.FAILED, unfit_error(said["unfit"]), SideEffect.NONE)
     if call.look and "loading" in said:
         module = call.version.entry.partition(":")[0]
         why = f"The module {module} cannot be imported: {said['failed']}: {said['loading']}"
-        return stopped(Status.FAILED, unfit_error([told(call, why)]))
+        return stopped(Status.FAILED, unfit_error([told(call, why)]), SideEffect.NONE)
     if "error" in said:
-        return stopped(Status.FAILED, tool_error(call, error_read(told(call, said["error"]))))
+        own = error_read(told(call, said["error"]))
+        return stopped(Status.FAILED, tool_error(call, own), said_itself(own))
     if said.get("cancelled"):
-        return stopped(Status.CANCELLED, cancelled_error())
+        return stopped(Status.CANCELLED, cancelled_error(), SideEffect.POSSIBLE)
     if said.get("exceeded"):
         message = f"{call.tool} asked for more memory than it may have."
-        return stopped(
-            Status.FAILED, error_object("RESOURCE_EXCEEDED", message, details={"resource": "memory"})
-        )
+        error = error_object("RESOURCE_EXCEEDED", message, details={"resource": "memory"})
+        return stopped(Status.FAILED, error, SideEffect.POSSIBLE)
     kind, text = str(said.get("failed", "no answer"))[:80], str(said.get("message", ""))
-    return stopped(Status.FAILED, failed_error(call, kind, text))
+    return stopped(Status.FAILED, failed_error(call, kind, text), SideEffect.DONE)

@@ -4,12 +4,14 @@ import dataclasses
 import errno
 import logging
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+from django.conf import settings
 
 from core.errors import ToolHubError, error_object
 from execution.engine.call import Call, unsaid
@@ -22,10 +24,12 @@ from execution.runners.causes import cause_text, hosts_refused
 from execution.runners.folders import mounts_of, variables_of
 from execution.runners.judging import cancelled_error, ended, timeout_error
 from execution.runners.printed import Printed
+from execution.side_effects import SideEffect
 from registry.store import release_folder
 from security.sandbox import gate_place
 from security.sandbox.launch import WORK, Finished, Launch, Limits, Mount
 from security.sandbox.probes import level_choose, probe
+from security.sandbox.remedies import start_failed
 from security.sandbox.run import Take, sandbox_run
 from security.sandbox.warm import warm_run
 from toolhub_sdk.repeatable import repeatable_variables
@@ -40,6 +44,8 @@ _FORBIDDEN = ("LD_", "PYTHON", "TOOLHUB_", "GCONV_PATH", "PATH", "HOME", "TMPDIR
 _TOLD = frozenset({"probes", "resource", "needed", "free", "most"})
 # Every common client reads some of these; its own network has nothing else that answers.
 PROXIES = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), gate_place.ADDRESS)
+# Beyond it an exit code means a signal (Finished.exit_code).
+_CODES_MOST = 128
 _EXCEEDED = {
     "memory": "more memory than {memory_bytes} bytes",
     "cpu": "more processor time than {cpu_ms} ms",
@@ -53,8 +59,9 @@ _EXCEEDED = {
 class Program:
     """What a runner wants run: the command, its input, and the folders that it needs beside the package.
 
-    Programs with `prepare` (see Launch) may be started before their input is there; with `goodbye` one that
-    was started in vain ends by itself. `extra_bytes` of memory are for what carries the tool out.
+    Programs with `prepare` (see Launch) may be started before their input is there; with `marks` they say
+    when the tool's code begins; with `goodbye` one that was started in vain ends by itself. `extra_bytes` of
+    memory are for what carries the tool out.
     """
 
     argv: Sequence[str]
@@ -62,6 +69,7 @@ class Program:
     mounts: Sequence[Mount] = ()
     cwd: str = WORK
     prepare: str = ""
+    marks: bool = False
     goodbye: bool = False
     extra_bytes: int = 0
 
@@ -75,12 +83,15 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
 
     `judge` is asked where the program ended by itself. The outcome says what held the tool and what it used.
     """
+    entered = time.monotonic()
     try:
         release, printed = call.version.release, Printed(call)
         admission_check(call.tool, call.version.declared)
         why = "which a tool that reaches hosts needs" if network_of(call) else ""
         level = level_choose(minimum_level(call), reviewed=release.is_reviewed, why=why)
         program, folder = _prepared(call, prepare)
+        if call.start_left() <= 0:
+            raise _start_late(call)
         limits = limits_of(call)
         named = mounts_of(call)
         launch = Launch(
@@ -93,13 +104,16 @@ def run_sandboxed(call: Call, prepare: Prepare, judge: Judge, on_output: Take | 
             cwd=program.cwd,
             limits=dataclasses.replace(limits, memory_bytes=limits.memory_bytes + program.extra_bytes),
             prepare=program.prepare,
+            marks=program.marks,
             goodbye=program.goodbye,
             secrets=_secrets(call),
         )
         started_at = datetime.now(UTC)
         waits = program.prepare and not call.fresh and _may_wait(launch)
         perform = warm_run if waits else sandbox_run
+        prepared_ms = (time.monotonic() - entered) * 1000
         done = perform(launch, call.cancelled, on_output, proc=probe(level).proc, listener=printed)
+        done = dataclasses.replace(done, start_ms=round(prepared_ms + done.start_ms, 3))
     except ToolHubError as error:
         return refused(call, error)
     held: dict[str, Any] = {"level": level.value, "filter": done.filter_hash, "limits": limits.as_dict()}
@@ -116,7 +130,10 @@ def held_outcome(
     held: dict[str, Any],
     printed: Printed | None = None,
 ) -> Outcome:
-    """The outcome of code that was held, with `held` and what came of it beside its result."""
+    """The outcome of code that was held, with `held` and what came of it beside its result.
+
+    What never began had no effect, however it ended.
+    """
     _log_keep(call, done.log)
     outcome = hosts_refused(call, _outcome(call, done, limits, started_at, judge), done.reached)
     printed = printed or Printed(call)
@@ -131,8 +148,9 @@ def held_outcome(
     return dataclasses.replace(
         outcome,
         duration_ms=done.duration_ms,
-        resources=dict(done.resources),
+        resources={**done.resources, "start_ms": done.start_ms},
         sandbox=held,
+        side_effect=outcome.side_effect if done.begun else SideEffect.NONE,
         told=told,
         files=files,
         warnings=(*outcome.warnings, *_skipped(done), *kept_back),
@@ -148,6 +166,22 @@ def _files_kept(call: Call, done: Finished) -> tuple[list[tuple[str, bytes]], li
     left = len(done.files) - len(kept)
     why = f"{left} of its files were left out: something in them must not be told."
     return kept, [why] if left else []
+
+
+def _start_late(call: Call) -> ToolHubError:
+    return start_failed(f"The start of {call.tool} took longer than {settings.START_MAX_S} s.")
+
+
+def _start_ended(call: Call, done: Finished) -> ToolHubError:
+    if done.how == "start":
+        return _start_late(call)
+    return start_failed(f"{call.tool} was ended from outside before its code began.")
+
+
+def _was_ended(done: Finished) -> bool:
+    """Whether the machine ended a start: no bound of the tool, nor its code, nor its caller."""
+    by_signal = done.how == "exited" and not done.asked and _of_exit(done.exit_code) is SideEffect.POSSIBLE
+    return done.how in {"start", "killed"} or by_signal
 
 
 def _may_wait(launch: Launch) -> bool:
@@ -176,11 +210,11 @@ def _prepared(call: Call, prepare: Prepare) -> tuple[Program, str]:
         ) from error
 
 
-def refused(call: Call, error: ToolHubError) -> Outcome:
-    """Nothing was run: the sandbox, or the release's files, could not be had."""
+def refused(call: Call, error: ToolHubError, side_effect: SideEffect = SideEffect.NONE) -> Outcome:
+    """The outcome where the sandbox, or the release's files, could not be had: usually, nothing was run."""
     now = datetime.now(UTC)
     if error.code == "CANCELLED":
-        return Outcome(Status.CANCELLED, now, now, 0.0, error=cancelled_error())
+        return Outcome(Status.CANCELLED, now, now, 0.0, error=cancelled_error(), side_effect=side_effect)
     log.error("%s was not run: %s %s", call.tool, error, error.data)
     data = {name: value for name, value in error.data.items() if name in _TOLD}
     made = error_object(
@@ -191,7 +225,7 @@ def refused(call: Call, error: ToolHubError) -> Outcome:
         suggestions=error.suggestions,
         details=data,
     )
-    return Outcome(Status.FAILED, now, now, 0.0, error=made)
+    return Outcome(Status.FAILED, now, now, 0.0, error=made, side_effect=side_effect)
 
 
 def environment_of(call: Call) -> dict[str, str]:
@@ -215,6 +249,8 @@ def _outcome(call: Call, done: Finished, limits: Limits, started_at: datetime, j
     def stopped(status: Status, error: dict[str, Any]) -> Outcome:
         return ended(status, error, started_at=started_at, duration_ms=done.duration_ms)
 
+    if not done.begun and _was_ended(done):
+        return stopped(Status.FAILED, _start_ended(call, done).as_error())
     if done.how == "exited":
         return judge(call, done, started_at)
     if done.how == "timeout":
@@ -241,8 +277,14 @@ def exit_failed(call: Call, done: Finished, started_at: datetime) -> Outcome:
     said = cause_text(call, log_text.rpartition("\n")[2])
     printed = f" It printed: {said}" if said else ""
     message = f"{call.tool} ended with exit code {done.exit_code} and without a result.{printed}"
-    made = failure("EXECUTION_FAILED", message, at=datetime.now(UTC))
+    made = failure("EXECUTION_FAILED", message, at=datetime.now(UTC), side_effect=_of_exit(done.exit_code))
     return dataclasses.replace(made, started_at=started_at)
+
+
+def _of_exit(code: int | None) -> SideEffect:
+    """A program that a signal ended was stopped in its midst; its own exit code is its own word."""
+    by_itself = code is not None and 0 <= code <= _CODES_MOST
+    return SideEffect.DONE if by_itself else SideEffect.POSSIBLE
 
 
 def _log_keep(call: Call, said: bytes) -> None:

@@ -51,10 +51,12 @@ def trial(version: ToolVersion, ask: Ask) -> Tried:
     )
     outcome = call_run(call)
     used = outcome.resources
+    # Of a tool that is only looked for, the start is what takes time.
+    start_ms = used.get("start_ms", 0.0) if ask.arguments is None else 0.0
     return Tried(
         outcome.data,
         None if outcome.status is Status.COMPLETED else outcome.error,
-        outcome.duration_ms,
+        outcome.duration_ms + start_ms,
         wrote=used.get("disk_bytes", 0),
         cpu_ms=used.get("cpu_ms", 0),
         remembered=bool(outcome.memory),
@@ -73,6 +75,8 @@ def _fault(outcome: Outcome) -> Fault:
     if details.get("ended_by") == "machine":
         return "killed"
     started = outcome.sandbox is not None
+    if error.get("code") == "START_FAILED":
+        return "start"
     if error.get("code") == "SANDBOX_UNAVAILABLE":
         return "" if "probes" in details else "start"
     if error.get("code") == "RESOURCE_EXCEEDED" and not started:

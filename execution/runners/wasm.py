@@ -21,6 +21,7 @@ from execution.runners.json_programs import judge, request_of
 from execution.runners.judging import ended, timeout_error
 from execution.runners.sandboxed import Program, run_sandboxed
 from execution.runners.traits import Runner
+from execution.side_effects import SideEffect
 from registry.runtimes import Made
 from registry.store import release_folder
 from security.sandbox.abilities import Ability, ability_try
@@ -79,11 +80,11 @@ def _program(call: Call) -> Program:
     """The module is compiled once; where the installation did it on another machine, here."""
     release = call.version.release
     source = release_folder(release) / release.manifest["runtime"]["entry"]
-    module = module_build(source.read_bytes(), call.cancelled, call.seconds_left())
+    module = module_build(source.read_bytes(), call.cancelled, max(0.001, call.start_left()))
     bounds = {
         "fuel": call.version.declared.get("resourceBounds", {}).get("maxFuel"),
         "memory": limits_of(call).memory_bytes,
-        "seconds": max(0.001, call.seconds_left()),
+        "seconds": call.timeout_ms / 1000,
     }
     stdin = orjson.dumps(bounds) + b"\n" + orjson.dumps(request_of(call))
     return Program(
@@ -91,6 +92,7 @@ def _program(call: Call) -> Program:
         stdin,
         [*wasm_mounts(), Mount(str(module), MODULE)],
         prepare=LOAD,
+        marks=True,
         extra_bytes=ENGINE_BYTES,
     )
 
@@ -106,5 +108,11 @@ def _judge(call: Call, done: Finished, started_at: datetime) -> Outcome:
         return ended(Status.FAILED, error, started_at=started_at, duration_ms=done.duration_ms)
     if code == FAULT:
         error = failed_error(call, "a fault of its module")
-        return ended(Status.FAILED, error, started_at=started_at, duration_ms=done.duration_ms)
+        return ended(
+            Status.FAILED,
+            error,
+            started_at=started_at,
+            duration_ms=done.duration_ms,
+            side_effect=SideEffect.DONE,
+        )
     return judge(call, done, started_at)

@@ -11,12 +11,16 @@ MIB = 1 << 20
 WORK = "/work"
 # What a pipe takes without anybody reading.
 SECRETS_MOST = 60_000
-How = Literal["exited", "timeout", "cancelled", "memory", "cpu", "disk", "folder", "output", "killed"]
+How = Literal[
+    "exited", "start", "timeout", "cancelled", "memory", "cpu", "disk", "folder", "output", "killed"
+]
 
 
 @dataclass(frozen=True)
 class Limits:
     """What the whole tree of a run's processes may use. Seconds, milliseconds and bytes.
+
+    `wall_s` is the time of the tool's code, `start_s` that of its start, from its input to the mark (Launch).
 
     `memory_bytes` counts the processes' own memory; files in the work folder are bounded by `disk_bytes`
     and `files`; of those left for the caller, `artefacts` files of `artefact_bytes` together are taken.
@@ -25,6 +29,7 @@ class Limits:
     """
 
     wall_s: float = 30.0
+    start_s: float = 30.0
     memory_bytes: int = 256 * MIB
     cpu_ms: int | None = None
     output_bytes: int = MIB
@@ -62,10 +67,12 @@ class Launch:
     work folder's path inside are put right where the level has no file system of its own. `environment` is
     all that the program sees. `secrets`, unless they are None, come to it with its input, on descriptor 3,
     which TOOLHUB_SECRETS_FD then names. `prepare` is Python that may run once in a process that serves many
-    calls, before the code that `argv` has after "-c": the hub's code only. `network` lists the `host:port`
-    that it may reach, through an HTTP proxy at gate_place.ADDRESS that passes `network_bytes`; only for the
-    level isolated. `goodbye` gives a program that waits for its input, and is not wanted any more, a second
-    to end by itself.
+    calls, before the code that `argv` has after "-c": the hub's code only. `marks` says that the program
+    writes a line end to its output when the tool's code begins: what it does until then is its start, and one
+    whose output begins with something else never began. Without it the tool begins with its input. `network`
+    lists the `host:port` that it may reach, through an HTTP proxy at gate_place.ADDRESS that passes
+    `network_bytes`; only for the level isolated. `goodbye` gives a program that waits for its input, and is
+    not wanted any more, a second to end by itself.
     """
 
     argv: Sequence[str]
@@ -77,6 +84,7 @@ class Launch:
     limits: Limits = Limits()
     secrets: bytes | None = field(default=None, repr=False)
     prepare: str = ""
+    marks: bool = False
     network: Sequence[str] = ()
     network_bytes: int = BYTES_MOST
     goodbye: bool = False
@@ -102,8 +110,11 @@ class Finished:
 
     `cgroup` says what its control group held (cpu, kill, memory, pids); it is empty without one.
 
+    `begun` says whether the tool's code began, `start_ms` how long that took, or was waited for: from the
+    order to the mark. A start that took longer than it may ends with `how` "start".
+
     `resources` are `cpu_ms`, `max_memory_bytes`, `disk_bytes` and, with a control group, `cgroup_bytes`: the
-    kernel's peak for it, files in memory among them. `duration_ms` counts from the program's start. `asked`
+    kernel's peak for it, files in memory among them. `duration_ms` counts from the beginning. `asked`
     is true when it was told to stop, also if it then ended by itself; `parked` when it ended before it had
     its input; `reached` the hosts that it asked for. `files` are those that it left for its caller, `skipped`
     those that were not taken, with the reason. `log` is the end of `logged` bytes.
@@ -120,6 +131,8 @@ class Finished:
     cgroup: Sequence[str] = ()
     asked: bool = False
     parked: bool = False
+    begun: bool = True
+    start_ms: float = 0.0
     reached: Sequence[Reached] = ()
     files: Sequence[tuple[str, bytes]] = ()
     skipped: Sequence[tuple[str, str]] = ()

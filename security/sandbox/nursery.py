@@ -9,7 +9,7 @@ import threading
 
 from django.conf import settings
 
-from core.errors import ToolHubError
+from security.sandbox.remedies import start_failed
 from security.sandbox.supervisor.nursery import STARTED
 
 _START = (
@@ -103,12 +103,7 @@ def _ask(descriptors: list[int]) -> int:
                     hung += 1
                     if hung == _HANGS_MOST:
                         break
-    raise ToolHubError(
-        "No supervisor could be started.",
-        code="SANDBOX_UNAVAILABLE",
-        retryable=True,
-        suggestions=["The worker's machine is overloaded, or ill. Call it again: nothing of it was run."],
-    )
+    raise start_failed("No supervisor could be started.")
 
 
 def _process_of(pid: int) -> int:

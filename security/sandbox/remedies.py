@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from core.errors import ToolHubError
 from security.sandbox.landlock import landlock_version
 from security.sandbox.levels import Level
 from security.sandbox.machine import bubblewrap
@@ -25,6 +26,16 @@ def remedies_of(level: Level, reason: str) -> tuple[str, ...]:
     if os.geteuid() == 0 and level is not Level.ISOLATED and "Operation not permitted" in reason:
         found.append(_ROOT)
     return (*found, SEE)
+
+
+def start_failed(message: str) -> ToolHubError:
+    """The machine did not start a tool, though it could at another time; nothing of the tool was run."""
+    return ToolHubError(
+        message,
+        code="START_FAILED",
+        retryable=True,
+        suggestions=["The worker's machine is busy, or ill. Call it again: nothing of the tool was run."],
+    )
 
 
 LANDLOCK = "Use a kernel from 5.13 on with Landlock switched on: `lsm=landlock,…` on its command line."

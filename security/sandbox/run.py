@@ -8,7 +8,8 @@ import socket
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,8 +24,20 @@ from security.sandbox.launch import WORK, Finished, Launch, Mount
 from security.sandbox.levels import Level
 from security.sandbox.machine import bubblewrap, program_of, tree
 from security.sandbox.nursery import Supervisor, send
+from security.sandbox.remedies import start_failed
 from security.sandbox.seccomp import filter_hash
-from security.sandbox.supervisor.channel import CANCEL, END, FILE, GO, GO_HEAD, HEAD, LOG, OUTPUT, PRINTED
+from security.sandbox.supervisor.channel import (
+    BEGUN,
+    CANCEL,
+    END,
+    FILE,
+    GO,
+    GO_HEAD,
+    HEAD,
+    LOG,
+    OUTPUT,
+    PRINTED,
+)
 from security.sandbox.supervisor.order import order_pack
 
 # So often it is looked whether the run was cancelled, in seconds.
@@ -79,6 +92,9 @@ class Held:
         if lasts:
             launch = dataclasses.replace(launch, mounts=(*launch.mounts, *_zygote_files()))
         self._launch, self.lasts, self._over = launch, lasts, False
+        # When the start was ordered; a program that waits has had a part of it.
+        self._ordered = time.monotonic()
+        self._waits = False
         self._work, self._group = _work_folder(launch.level), group_name()
         self._gate: Gate | None = None
         self._way: socket.socket | None = None
@@ -101,11 +117,14 @@ class Held:
         return self._supervisor.is_alive
 
     def go(self, launch: Launch) -> None:
-        """Gives the program its input; from now on its time runs."""
+        """Gives the program its input; its start has a time of its own, then the tool's runs."""
+        if self._waits:
+            self._ordered = time.monotonic()
+        self._waits = True
         secrets = launch.secrets or b""
         if self._way:
             self._gate = Gate(launch.network, self._way, bytes_most=launch.network_bytes)
-        head = GO + GO_HEAD.pack(launch.limits.wall_s, len(launch.stdin), len(secrets))
+        head = GO + GO_HEAD.pack(launch.limits.wall_s, launch.limits.start_s, len(launch.stdin), len(secrets))
         send(self._supervisor.into, head + launch.stdin + secrets)
 
     def finish(
@@ -137,7 +156,8 @@ class Held:
     def _ended(self, hearing: "_Hearing") -> Finished:
         # What has reported is at its end, but for a zygote, which goes on.
         self._over = hearing.report is not None and not self.lasts
-        done = _finished(hearing, self._launch)
+        start_ms = round(((hearing.begun_at or time.monotonic()) - self._ordered) * 1000, 3)
+        done = dataclasses.replace(_finished(hearing, self._launch), start_ms=start_ms)
         if self._gate is None:
             return done
         self._gate.close()
@@ -200,6 +220,7 @@ def _order(launch: Launch, work: str, group: str, proc: bool, lasts: bool) -> by
         "secrets": launch.secrets is not None,
         "prepare": launch.prepare if lasts else "",
         "python": bool(launch.prepare),
+        "marks": launch.marks,
     }
     return order_pack(header, program_of(launch.level))
 
@@ -214,6 +235,8 @@ class _Hearing:
         self.log = b""
         self.files: list[tuple[str, bytes]] = []
         self.report: dict[str, Any] | None = None
+        # Monotonic seconds.
+        self.begun_at: float | None = None
 
     def take(self, block: bytes) -> None:
         """Reads the frames that are complete, up to the report: what a zygote says later is of no call."""
@@ -230,6 +253,8 @@ class _Hearing:
                 self.stdout += content
                 if self._listener:
                     self._listener.output(content)
+            elif kind == BEGUN:
+                self.begun_at = time.monotonic()
             elif kind == PRINTED and self._listener:
                 self._listener.log(content)
             elif kind == LOG:
@@ -240,13 +265,18 @@ class _Hearing:
                 self.report = marshal.loads(content)  # noqa: S302 - our own supervisor wrote it
 
 
+def _refused(launch: Launch, report: Mapping[str, Any]) -> ToolHubError:
+    """The sandbox was not made: not in time, or it cannot be made here."""
+    if report.get("late"):
+        return start_failed(f"The sandbox {launch.level} was not made in time: {report['why']}.")
+    message = f"The sandbox {launch.level} could not be made."
+    return ToolHubError(message, code="SANDBOX_UNAVAILABLE", data={"why": report["why"]})
+
+
 def _finished(hearing: _Hearing, launch: Launch) -> Finished:
     report = hearing.report or {"how": "killed"}
     if report["how"] == "refused":
-        why = report["why"]
-        raise ToolHubError(
-            f"The sandbox {launch.level} could not be made.", code="SANDBOX_UNAVAILABLE", data={"why": why}
-        )
+        raise _refused(launch, report)
     program = program_of(launch.level)
     return Finished(
         how=report["how"],
@@ -264,6 +294,8 @@ def _finished(hearing: _Hearing, launch: Launch) -> Finished:
         cgroup=report.get("cgroup", ()),
         asked=report.get("asked", False),
         parked=report.get("parked", False),
+        # Without a report nobody knows: what had its input may have begun.
+        begun=report.get("begun", True),
         files=hearing.files,
         skipped=report.get("skipped", ()),
         logged=report.get("logged", 0),

@@ -111,7 +111,7 @@ def _key(launch: Launch) -> str:
 
     A folder that was removed and made anew is another one: who waits still has the old one, which is empty.
     """
-    limits = {**launch.limits.as_dict(), "wall_s": None}
+    limits = {**launch.limits.as_dict(), "wall_s": None, "start_s": None}
     mounts = [(mount, _identity(mount.host)) for mount in launch.mounts]
     environment, secret = sorted(launch.environment.items()), launch.secrets is not None
     network = launch.network, launch.network_bytes

@@ -81,6 +81,8 @@ def serve(compiled: str) -> None:
     wasi.inherit_stderr()
     store.set_wasi(wasi)
     _feed(given)
+    # The mark: the module begins.
+    os.write(1, b"\n")
     clock = threading.Timer(bounds["seconds"], made.increment_epoch)
     clock.daemon = True
     clock.start()

@@ -89,6 +89,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "monitoring/test_health.py",
         "test_a_call_without_the_database_is_503_with_retry_after",
     ),
+    "START_FAILED": (
+        "sandbox/test_start.py",
+        "test_a_start_that_takes_too_long_is_no_timeout_and_may_be_tried_again",
+    ),
     "TIMEOUT": (
         "workers/test_workers.py",
         "test_a_tool_that_takes_too_long_in_a_worker_is_a_timeout_in_time",

@@ -160,6 +160,7 @@ def waiting(outside: Path, *, goodbye: bool) -> tuple[warm.Held, Path]:
         mounts=mounts,
         environment={"PATH": "/usr/bin:/bin", "HOME": "/work", "POOL_FILE": str(said)},
         goodbye=goodbye,
+        marks=True,
     )
     return warm.Held(launch), said
 

@@ -133,11 +133,11 @@ def test_a_program_that_ended_in_time_has_its_outcome_also_where_it_is_looked_at
 
     monkeypatch.setattr(Usage, "look", slow)
     (given, gives), (hears, says) = os.pipe(), os.pipe()
-    os.write(gives, GO + GO_HEAD.pack(0.3, 0, 0))
+    os.write(gives, GO + GO_HEAD.pack(0.3, 30.0, 0, 0))
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(["/bin/sleep", "0.1"], **pipes) as program:
         ends = [os.dup(each.fileno()) for each in (program.stdin, program.stdout, program.stderr) if each]
-        order = SimpleNamespace(limits=Limits().as_dict())
+        order = SimpleNamespace(limits=Limits().as_dict(), marks=False)
         watch = Watch(cast(Any, order), Quick(program.pid, *ends), Channel(given, says))
         watch.run()
         program.returncode = 0

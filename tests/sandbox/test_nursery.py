@@ -105,7 +105,7 @@ def test_one_that_hangs_is_waited_for_only_so_long_and_ended(
     monkeypatch.setattr(nursery, "_open", lambda: stand_in(kept.append) and nursery._nursery[-1][0])
     with pytest.raises(ToolHubError) as refused:
         nursery.Supervisor(b"an order")
-    assert (refused.value.code, refused.value.retryable) == ("SANDBOX_UNAVAILABLE", True)
+    assert (refused.value.code, refused.value.retryable) == ("START_FAILED", True)
     assert len(kept) == 3
     monkeypatch.setattr(nursery, "_open", open_)
     for each in (one for given in kept for one in given):

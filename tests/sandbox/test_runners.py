@@ -69,7 +69,7 @@ def test_a_python_tool_gives_its_result_and_its_prints_are_no_part_of_it(box: No
     assert done.sandbox is not None
     assert (done.sandbox["level"], len(done.sandbox["filter"])) == ("isolated", 64)
     assert done.sandbox["limits"]["memory_bytes"] == 256 << 20
-    assert set(done.resources) == {"cpu_ms", "max_memory_bytes", "disk_bytes"}
+    assert set(done.resources) == {"cpu_ms", "max_memory_bytes", "disk_bytes", "start_ms"}
     assert done.resources["cpu_ms"] > 0
 
 

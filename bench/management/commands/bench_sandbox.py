@@ -111,6 +111,7 @@ def _module() -> Launch:
         stdin=json.dumps(bounds).encode() + b'\n{"x": 1}',
         mounts=(*wasm_mounts(), Mount(str(compiled), MODULE)),
         prepare=LOAD,
+        marks=True,
     )
 
 

@@ -76,7 +76,7 @@ def _program(call: Call) -> Program:
     """The program stands in the package's folder, which is also where it starts."""
     release = call.version.release
     argv = argv_of(release.manifest["runtime"]["entry"])
-    packages = environment_folder(release, seconds=call.seconds_left(), cancelled=call.cancelled)
+    packages = environment_folder(release, seconds=call.start_left(), cancelled=call.cancelled)
     mounts = []
     if packages is not None:
         node_link(release_folder(release), packages)

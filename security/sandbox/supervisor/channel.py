@@ -7,10 +7,15 @@ import struct
 OUTPUT, LOG, FILE, END = b"O", b"L", b"F", b"E"
 # What the log has begun with, while the tool runs; LOG is its end, and comes with the report.
 PRINTED = b"P"
+# The tool's code begins: what was done before was the start.
+BEGUN = b"B"
+# By this, as the first byte of its output, a program says so.
+MARK = b"\n"
 CANCEL = b"C"
-# Followed by the seconds that the program may take, the lengths of its input and its secrets, and by these.
+# Followed by the seconds that the tool may take and those that its start may, the lengths of its input and
+# its secrets, and by these.
 GO = b"G"
-GO_HEAD = struct.Struct("=d2I")
+GO_HEAD = struct.Struct("=2d2I")
 HEAD = struct.Struct("=cI")
 Files = list[tuple[str, bytes]]
 

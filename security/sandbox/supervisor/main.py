@@ -6,7 +6,7 @@ from security.sandbox.supervisor.branch import calls_serve
 from security.sandbox.supervisor.channel import Channel
 from security.sandbox.supervisor.child import Child
 from security.sandbox.supervisor.order import order_read, order_take
-from security.sandbox.supervisor.start import Refused, tool_start
+from security.sandbox.supervisor.start import Late, Refused, tool_start
 from security.sandbox.supervisor.sweep import sweep
 from security.sandbox.supervisor.watch import Watch
 
@@ -29,7 +29,8 @@ def main(child: Child, network: int = -1) -> None:
         tool = tool_start(order, ordered, child)
     except (Refused, OSError) as error:
         sweep(0)
-        channel.end({"how": "refused", "why": str(error)}, b"")
+        late = isinstance(error, Late)
+        channel.end({"how": "refused", "why": str(error), "late": late}, b"")
         return
     watch = Watch(order, tool, channel)
     watch.run()

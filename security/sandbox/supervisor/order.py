@@ -19,7 +19,9 @@ class Order:
     its own). `group` is the control group to make, empty for none, with `controllers`, and `cpus` bounds the
     cores (0 for all). `secrets` says whether the program gets any; what they are comes with its input.
     `prepare` is the code of a zygote, empty for a program of its own; `python` says that the program is a
-    Python with code of the hub after "-c". `network` is where a socket of the tool's network goes, or -1.
+    Python with code of the hub after "-c". `marks` says that the program writes a line end to its output when
+    the tool's code begins; one that begins with other output never began. `network` is where a socket of the
+    tool's network goes, or -1.
     """
 
     def __init__(self, header: dict, program: bytes) -> None:  # type: ignore[type-arg]
@@ -41,6 +43,7 @@ class Order:
         self.secrets: bool = header["secrets"]
         self.prepare: str = header["prepare"]
         self.python: bool = header["python"]
+        self.marks: bool = header["marks"]
         self.network = -1
         self.program = program
 

@@ -19,6 +19,10 @@ class Refused(Exception):
     """The tool was not started: the sandbox could not be made. Says why."""
 
 
+class Late(Refused):
+    """It was not made in time: the machine is busy."""
+
+
 class Tool:
     """A started tool: the process to wait for, the one to tell (as descriptors), our ends of its pipes.
 
@@ -94,15 +98,20 @@ def tool_start(order: Order, ordered: bytes, child: Child) -> Tool:
         tool.secrets = child.secrets
     else:
         os.close(child.secrets)
-    why = child.tell(ordered)
-    if not why and order.level == "isolated":
-        why = _let_go(order, tool, child.ready, child.go)
+    refused: Refused | None = None
+    try:
+        why = child.tell(ordered)
+        if not why and order.level == "isolated":
+            why = _let_go(order, tool, child.ready, child.go)
+        refused = Refused(why) if why else None
+    except Late as late:
+        refused = late
     os.close(child.ready)
     os.close(child.go)
-    if why:
+    if refused:
         tool.end()
         tool.group_remove()
-        raise Refused(why)
+        raise refused
     _folders_open(order, tool)
     return tool
 
@@ -146,7 +155,7 @@ def _hand_over_kept(order: Order, supervisor: int) -> None:
 def _let_go(order: Order, tool: Tool, ready: int, go: int) -> str:
     """Waits for bubblewrap, sets limits on what waits at its door, and opens it; or says why not."""
     if not select.select([ready], [], [], READY_S)[0]:
-        return f"bubblewrap was not ready within {READY_S} s"
+        raise Late(f"bubblewrap was not ready within {READY_S} s")
     if not os.read(ready, 1):
         return (
             os.read(tool.stderr, 2000).decode(errors="replace").strip() or "bubblewrap ended without a word"

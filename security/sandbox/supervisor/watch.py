@@ -4,7 +4,7 @@ import os
 import select
 import time
 
-from security.sandbox.supervisor.channel import CANCEL, GO, GO_HEAD, OUTPUT, PRINTED, Channel
+from security.sandbox.supervisor.channel import BEGUN, CANCEL, GO, GO_HEAD, MARK, OUTPUT, PRINTED, Channel
 from security.sandbox.supervisor.collect import collect
 from security.sandbox.supervisor.order import Order, read_whole
 from security.sandbox.supervisor.start import Tool
@@ -30,7 +30,8 @@ class Watch:
     """One tool's watch. `how` is why it was ended, None while it runs or when it ended by itself.
 
     A program is started before its input is there. Until then it is `parked`: its bounds hold, its time does
-    not run, and what becomes of it is no outcome.
+    not run, and what becomes of it is no outcome. A program that marks its beginning (order.py) is then
+    `starting` until the mark comes: the start has a time of its own, and the tool's runs from the mark.
     """
 
     def __init__(self, order: Order, tool: Tool, channel: Channel) -> None:
@@ -40,7 +41,9 @@ class Watch:
         self._given: dict[int, memoryview] = {}
         self._files: list[tuple[str, bytes]] = []
         self.report: dict[str, object] = {}
-        self._parked, self._leaving = True, False
+        self._parked, self._leaving, self._starting = True, False, False
+        # The seconds that the tool may take.
+        self._seconds = 0.0
         self._log, self._fresh = bytearray(), bytearray()
         self._output = self._logged = 0
         self._open = {tool.stdout, tool.stderr}
@@ -92,7 +95,7 @@ class Watch:
     def _look_now(self, began: float) -> None:
         self._how = self._usage.look()
         self._show()
-        if self._parked and self._usage.cpu_ms > PARKED_CPU_MS:
+        if (self._parked or self._starting) and self._usage.cpu_ms > PARKED_CPU_MS:
             self._how = "cpu"
         usual = PARKED_LOOK_S if self._parked else SOON_S if self._usage.is_growing else LOOK_S
         now = time.monotonic()
@@ -102,6 +105,11 @@ class Watch:
         """The first time the tool is asked to stop; the second time it is over."""
         if self._parked:
             self._part(now)
+        elif self._starting and self._asked is None:
+            # A supervisor that the machine held up looks late: the mark may be there.
+            self._mark_look()
+            if self._starting:
+                self._how = "start"
         elif self._asked is None:
             self._ask("timeout", now)
         else:
@@ -144,19 +152,36 @@ class Watch:
             self._ask("cancelled", time.monotonic())
 
     def _go(self) -> None:
-        """The input is there: from now on the time runs. A program that has ended is not given any."""
-        seconds, *lengths = GO_HEAD.unpack(read_whole(self._channel.given, GO_HEAD.size))
+        """The input is there: now the start or the tool has its time. A program that has ended gets none."""
+        seconds, start_s, *lengths = GO_HEAD.unpack(read_whole(self._channel.given, GO_HEAD.size))
         given, secrets = (read_whole(self._channel.given, length) for length in lengths)
         if self._leaving or select.select([self._tool.told], [], [], 0)[0]:
             return  # what holds the program ends next
         self._parked = False
+        self._seconds = seconds
+        if self._order.marks:
+            self._starting = True
+            now = time.monotonic()
+            self._ends, self._look = now + start_s, now + FIRST_S
+        else:
+            self._begin()
         self._give(self._tool.stdin, given)
         if self._tool.secrets >= 0:
             self._give(self._tool.secrets, secrets)
+
+    def _begin(self) -> None:
+        """The tool's code begins: from now on its time runs, and what it uses counts."""
+        self._starting = False
+        self._channel.send(BEGUN, b"")
         self._usage.begin()
         self._began = time.monotonic()
-        self._ends = self._began + seconds
         self._look = self._began + FIRST_S
+        if self._asked is None:
+            self._ends = self._began + self._seconds
+
+    def _mark_look(self) -> None:
+        if self._starting and self._tool.stdout in self._open:
+            self._take_output()
 
     def _give(self, descriptor: int, content: bytes) -> None:
         """Writes it as the program takes it: a pipe may be smaller than usual, and no tool is waited for."""
@@ -181,6 +206,9 @@ class Watch:
 
     def _take_output(self) -> None:
         block = self._read(self._tool.stdout)
+        if self._starting and not self._output and block.startswith(MARK):
+            block = block[len(MARK) :]
+            self._begin()
         self._output += len(block)
         if self._output > self._order.limits["output_bytes"]:
             self._how = "output"
@@ -215,7 +243,8 @@ class Watch:
 
     def _end(self) -> tuple[dict[str, object], bytes]:
         ended = self._how is None
-        took_ms = (time.monotonic() - self._began) * 1000
+        self._mark_look()
+        took_ms = 0.0 if self._starting else (time.monotonic() - self._began) * 1000
         over = None if self._how else self._usage.look_disk([])
         code = self._tool.end()
         while self._how is None and self._open:
@@ -233,6 +262,7 @@ class Watch:
             "cgroup": cgroup,
             "asked": self._asked is not None,
             "parked": self._parked,
+            "begun": not self._parked and not self._starting,
             "logged": self._logged,
         }
         if self._usage.group:
