@@ -64,7 +64,7 @@ def loads(data: bytes | str, *, limits: Limits = DEFAULT) -> JSON:
     StrictJSONError and nothing else.
     """
     text, octets = _decoded(data, limits)
-    _check_depth(octets, limits.max_depth)
+    depth_check(octets, limits.max_depth)
     try:
         value: JSON = _DECODER.decode(text)
     except _RefusedError as refused:
@@ -108,8 +108,9 @@ _FLAT = bytes.maketrans(b"{}", b"[]")
 _NO_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
 
 
-def _check_depth(octets: bytes, max_depth: int) -> None:
-    """Counts levels without recursion: each round takes the innermost pairs out."""
+def depth_check(octets: bytes, max_depth: int = DEFAULT.max_depth) -> None:
+    """Raises StrictJSONError TOO_DEEP for a text that is nested deeper. In linear time, without recursion."""
+    # Each round takes the innermost pairs out.
     if octets.count(b"[") + octets.count(b"{") <= max_depth:
         return
     brackets = _brackets(octets)

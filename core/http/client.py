@@ -62,6 +62,7 @@ def http_send(
     timeouts = dict.fromkeys(("connect", "read", "write", "pool"), seconds)
     timeouts["connect"] = min(STEP_S, seconds)
     backend = GuardedBackend(url, allowed_now(), deadline)
+    answered = False
     try:
         with (
             httpcore2.ConnectionPool(ssl_context=tls_context(), network_backend=backend) as pool,
@@ -73,16 +74,17 @@ def http_send(
                 extensions={"timeout": timeouts},
             ) as answer,
         ):
+            answered = True
             content, complete = _body(answer, most_bytes)
             names = {
                 name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers
             }
             return Reply(answer.status, names, content, complete)
     except httpcore2.TimeoutException as error:
-        unsent = isinstance(error, httpcore2.ConnectTimeout)
-        raise HttpFailed(f"no answer within {seconds:g} s", unsent=unsent) from error
+        told = f"no answer within {seconds:g} s"
+        raise HttpFailed(told, unsent=not backend.sent, answered=answered) from error
     except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
-        raise HttpFailed(_words(error), unsent=isinstance(error, httpcore2.ConnectError)) from error
+        raise HttpFailed(_words(error), unsent=not backend.sent, answered=answered) from error
 
 
 def _body(answer: httpcore2.Response, most_bytes: int) -> tuple[bytes, bool]:

@@ -2,7 +2,7 @@
 
 import ssl
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import httpcore2
@@ -29,14 +29,18 @@ class Deadline:
 class BoundedStream(httpcore2.NetworkStream):
     """A stream on which a slow trickle does not make the request last longer."""
 
-    def __init__(self, inner: httpcore2.NetworkStream, deadline: Deadline) -> None:
-        self._inner, self._deadline = inner, deadline
+    def __init__(
+        self, inner: httpcore2.NetworkStream, deadline: Deadline, on_write: Callable[[], None]
+    ) -> None:
+        self._inner, self._deadline, self._on_write = inner, deadline, on_write
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._inner.read(max_bytes, self._deadline.left(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, self._deadline.left(timeout))
+        left = self._deadline.left(timeout)
+        self._on_write()
+        self._inner.write(buffer, left)
 
     def close(self) -> None:
         self._inner.close()
@@ -45,7 +49,7 @@ class BoundedStream(httpcore2.NetworkStream):
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
         secured = self._inner.start_tls(ssl_context, server_hostname, self._deadline.left(timeout))
-        return BoundedStream(secured, self._deadline)
+        return BoundedStream(secured, self._deadline, self._on_write)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
@@ -57,6 +61,8 @@ class GuardedBackend(httpcore2.NetworkBackend):
     def __init__(self, url: Url, allowed: Sequence[Allowed], deadline: Deadline) -> None:
         self._url, self._allowed, self._deadline = url, allowed, deadline
         self._plain = httpcore2.SyncBackend()
+        # Whether a byte of the request may have gone out. What TLS sends before is none of it.
+        self.sent = False
 
     def connect_tcp(
         self,
@@ -78,4 +84,8 @@ class GuardedBackend(httpcore2.NetworkBackend):
 
     def _connect(self, address: str, timeout: float | None) -> httpcore2.NetworkStream:
         left = self._deadline.left(timeout)
-        return BoundedStream(self._plain.connect_tcp(address, self._url.port, left), self._deadline)
+        inner = self._plain.connect_tcp(address, self._url.port, left)
+        return BoundedStream(inner, self._deadline, self._send)
+
+    def _send(self) -> None:
+        self.sent = True

@@ -17,6 +17,7 @@ from execution.models import Status
 from execution.runners.causes import failed_error
 from execution.runners.hands import hand_give
 from execution.runners.judging import cancelled_error, ended, timeout_error
+from execution.side_effects import SideEffect
 from security.redaction import hiding
 
 log = logging.getLogger(__name__)
@@ -40,11 +41,14 @@ def run_apart(call: Call, work: Work) -> Outcome:
         call.log.look()
     timed_out = not call.cancelled.is_set()
     call.cancelled.set()
+    effect = SideEffect.POSSIBLE
     with contextlib.suppress(Empty):
         outcome = done.get(timeout=GRACE_S)
         if not timed_out:
             return outcome
-    return _stopped(call, started_at, timed_out=timed_out)
+        # Its result is late; how far its effect went is known all the same.
+        effect = outcome.side_effect
+    return _stopped(call, started_at, effect, timed_out=timed_out)
 
 
 def run_here(call: Call, work: Work) -> Outcome:
@@ -78,8 +82,9 @@ def _until(deadline: float, cancelled: threading.Event) -> Iterator[float]:
         yield left
 
 
-def _stopped(call: Call, started_at: datetime, *, timed_out: bool) -> Outcome:
+def _stopped(call: Call, started_at: datetime, effect: SideEffect, *, timed_out: bool) -> Outcome:
+    status, error = (
+        (Status.TIMEOUT, timeout_error(call)) if timed_out else (Status.CANCELLED, cancelled_error())
+    )
     spent = (datetime.now(UTC) - started_at).total_seconds() * 1000
-    if timed_out:
-        return ended(Status.TIMEOUT, timeout_error(call), started_at=started_at, duration_ms=spent)
-    return ended(Status.CANCELLED, cancelled_error(), started_at=started_at, duration_ms=spent)
+    return ended(status, error, started_at=started_at, duration_ms=spent, side_effect=effect)

@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
-from toolhub_sdk import ToolError
-from toolhub_sdk.runtimes.http.exchange import web_request, web_result
+from toolhub_sdk import ToolError, loads
+from toolhub_sdk.canonical import canonical_text
+from toolhub_sdk.runtimes.http import answers
+from toolhub_sdk.runtimes.http.answers import ANSWER_MOST, web_result
+from toolhub_sdk.runtimes.http.exchange import web_request
 
 BASE = "https://api.example.org/v1"
 JSON = {"content-type": "application/json; charset=utf-8"}
@@ -98,16 +101,17 @@ def test_values_that_have_no_place_in_a_request(operation: dict[str, Any], argum
     ],
 )
 def test_what_an_answer_means(headers: dict[str, str], body: bytes, result: Any) -> None:
-    assert web_result(200, headers, body) == result
+    assert web_result(200, headers, body) == answers.Answer(result)
 
 
 @pytest.mark.parametrize(
     ("status", "headers", "body", "code", "details"),
     [
-        (200, JSON, b"{", "INVALID_OUTPUT", {}),
-        (200, JSON, b'{"a": 1, "a": 2}', "INVALID_OUTPUT", {}),
-        (200, {"content-type": "text/plain"}, b"\xff", "INVALID_OUTPUT", {}),
-        (200, {"content-type": "text/plain; charset=punycode"}, b"a", "INVALID_OUTPUT", {}),
+        (200, JSON, b"{", "INVALID_OUTPUT", {"answer": "{"}),
+        (200, JSON, b"<html>Sign in</html>", "INVALID_OUTPUT", {"answer": "<html>Sign in</html>"}),
+        (200, JSON, b"{'a': 1}", "INVALID_OUTPUT", {"answer": "{'a': 1}"}),
+        (200, JSON, b"[" * 70 + b"]" * 70, "INVALID_OUTPUT", {"answer": "[" * 70 + "]" * 70}),
+        (200, JSON, b"x" * 5000, "INVALID_OUTPUT", {"answer": "x" * ANSWER_MOST}),
         (301, {"location": "https://elsewhere.example/"}, b"", "EXECUTION_FAILED", {"status": 301}),
         (404, {}, b"no such user", "EXECUTION_FAILED", {"status": 404, "answer": "no such user"}),
         (429, {"retry-after": "7"}, b"", "RATE_LIMIT", {"status": 429, "retry_after_s": 7}),
@@ -123,3 +127,65 @@ def test_answers_that_are_errors(
 
     assert (raised.value.code, raised.value.details) == (code, details)
     assert raised.value.retryable == (status == 429)
+
+
+LATIN = {"content-type": "application/json; charset=ISO-8859-1"}
+PLAIN = {"content-type": "text/plain"}
+# What a server sends, what is kept of it, and the rule that was used.
+KEPT: list[tuple[dict[str, str], bytes, Any, str]] = [
+    (JSON, b'{"id":725653563933458432}', {"id": "725653563933458432"}, answers.NUMBERS),
+    (
+        JSON,
+        b"[-9007199254740992, 9007199254740991]",
+        ["-9007199254740992", 9007199254740991],
+        answers.NUMBERS,
+    ),
+    (JSON, b"[100000000000000000000]", ["100000000000000000000"], answers.NUMBERS),
+    (JSON, b"[1e999, -1e999, 1e-999, 0e999]", ["1e999", "-1e999", "1e-999", 0.0], answers.NUMBERS),
+    (JSON, b"[" + b"9" * 5000 + b"]", ["9" * 5000], answers.NUMBERS),
+    (JSON, b"[0." + b"1" * 500 + b"]", ["0." + "1" * 500], answers.NUMBERS),
+    (JSON, b"[NaN, Infinity, -Infinity]", [None, None, None], answers.CONSTANTS),
+    (JSON, b'{"a": 1, "b": {"c": 1, "c": 2}, "a": 3}', {"a": 3, "b": {"c": 2}}, answers.NAMES),
+    (
+        JSON,
+        rb'["\ud800", "\udc00x", "\ud83d\ude00", "\\ud800"]',
+        ["\ufffd", "\ufffdx", "😀", "\\ud800"],
+        answers.HALVES,
+    ),
+    (JSON, b'{"a": "\xff"}', {"a": "\ufffd"}, answers.CHARACTERS),
+    (PLAIN, b"a\xffb", "a\ufffdb", answers.CHARACTERS),
+    # These change nothing.
+    (JSON, b"  ", None, ""),
+    (JSON, b"\xef\xbb\xbf[1]", [1], ""),
+    (JSON, '["é"]'.encode("utf-16"), ["é"], ""),
+    (LATIN, b"\xef\xbb\xbf" + '["é"]'.encode(), ["é"], ""),
+    (LATIN, '["é"]'.encode("latin-1"), ["é"], ""),
+    ({"content-type": 'application/json; charset="UTF8"'}, '["é"]'.encode(), ["é"], ""),
+    (JSON, b'["a\nb\tc"]', ["a\nb\tc"], ""),
+    (PLAIN, b"\xef\xbb\xbfa", "a", ""),
+    ({}, b"\xef\xbb\xbfa", "a", ""),
+    ({"content-type": "text/plain; charset=punycode"}, b"a", "a", ""),
+    ({"content-type": "text/plain; charset=no-such-set"}, b"a", "a", ""),
+]
+
+
+@pytest.mark.parametrize(("headers", "body", "kept", "rule"), KEPT)
+def test_answers_of_servers_that_nobody_here_wrote_are_kept(
+    headers: dict[str, str], body: bytes, kept: Any, rule: str
+) -> None:
+    made = web_result(200, headers, body)
+    assert made == answers.Answer(kept, (rule,) if rule else ())
+    # What is kept is JSON that can be carried exactly.
+    assert loads(canonical_text(made.data)) == made.data
+
+
+def test_what_must_not_be_told_is_taken_out_before_the_text_is_cut() -> None:
+    body = b"x" * (ANSWER_MOST - 5) + b"hunter2-hunter2"
+    for status in (200, 500):
+        with pytest.raises(ToolError) as raised:
+            web_result(status, JSON, body, lambda text: text.replace("hunter2-hunter2", "[redacted]"))
+        assert raised.value.details["answer"] == ("x" * ANSWER_MOST)[:-5] + "[reda"
+
+
+def test_an_answer_of_many_numbers_keeps_one_note() -> None:
+    assert web_result(200, JSON, b"[" + b"99999999999999999," * 10_000 + b"1]").notes == (answers.NUMBERS,)

@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 from toolhub_sdk.errors import ToolError
 from toolhub_sdk.package import CONTRACT
 from toolhub_sdk.problem import Contradiction, Problem
+from toolhub_sdk.runtimes.http.answers import web_result
 from toolhub_sdk.runtimes.http.checks import web_problems
-from toolhub_sdk.runtimes.http.exchange import web_request, web_result
+from toolhub_sdk.runtimes.http.exchange import web_request
 from toolhub_sdk.runtimes.local import Answer, LocalCall
 from toolhub_sdk.runtimes.traits import Runtime, ToolType
 
@@ -127,7 +128,7 @@ class Http(Runtime):
                 )
                 answer = connection.getresponse()
                 names = {name.lower(): value for name, value in answer.getheaders()}
-                return Answer(web_result(answer.status, names, answer.read()))
+                return Answer(web_result(answer.status, names, answer.read()).data)
         except ToolError as error:
             return Answer(error=str(error))
         except (OSError, HTTPException) as error:

@@ -1,4 +1,4 @@
-"""Tools that are requests on the web: an operation's request made from arguments, and its answer read.
+"""Tools that are requests on the web: an operation's request made from arguments.
 
 An operation is `{method, path, query?, headers?, settings?, body?}` of a tool's contract. A `{name}` in the
 path is an argument, percent-encoded as one segment (RFC 3986). `query` lists arguments, `headers` names an
@@ -7,9 +7,7 @@ package's settings and secrets, such as `Bearer {api_key}`. Arguments that are n
 object as body for POST, PUT and PATCH, and into the query for GET and DELETE.
 """
 
-import base64
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,17 +19,10 @@ from urllib.parse import quote, urlencode
 
 from toolhub_sdk.errors import ToolError
 from toolhub_sdk.setting_templates import headers_filled
-from toolhub_sdk.strict_json import Limits, StrictJSONError, loads
 
 WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 IN_PATH = re.compile(r"\{([^{}/]+)\}")
 _VISIBLE = re.compile(r"[\x20-\x7e]*")
-_MESSAGE_MOST = 500
-# Only these: some of Python's other codecs take very long for hostile bytes.
-_CHARSETS = frozenset({"utf-8", "us-ascii", "iso-8859-1", "windows-1252", "utf-16"})
-
-# A pause that a server asks for counts as at most this.
-RETRY_AFTER_MOST_S = 86_400
 
 
 @dataclass(frozen=True)
@@ -88,82 +79,6 @@ def web_request(
     if body:
         headers["Content-Type"] = "application/json"
     return WebRequest(method, url, {"Accept": "application/json, */*;q=0.5", **headers}, body)
-
-
-def web_result(status: int, headers: Mapping[str, str], body: bytes) -> Any:
-    """What an answer means: JSON as its value, other text as text, the rest as `{base64, mediaType}`.
-
-    `headers` has names in small letters. Raises ToolError for every status but 2xx: RATE_LIMIT for 429,
-    SERVER_ERROR from 500 on, else EXECUTION_FAILED; with `retry_after_s` in its details where the server asks
-    for a pause.
-    Raises ToolError INVALID_OUTPUT for a body that is not what its type says.
-    """
-    media, _, rest = headers.get("content-type", "").partition(";")
-    media = media.strip().lower()
-    if not 200 <= status < 300:
-        raise _refusal(status, headers, body)
-    if not body:
-        return None
-    if media == "application/json" or media.endswith("+json"):
-        try:
-            return loads(body, limits=Limits(max_bytes=len(body) + 1))
-        except StrictJSONError as error:
-            said = f"The server's answer is not JSON: {error.message}"
-            raise ToolError("INVALID_OUTPUT", said, recoverable=False) from error
-    if media.startswith("text/") or media in {"application/xml", "application/yaml", ""}:
-        try:
-            return body.decode(_charset(rest))
-        except (UnicodeDecodeError, LookupError) as error:
-            if media:
-                said = "The server's answer is not text in the character set that it names."
-                raise ToolError("INVALID_OUTPUT", said, recoverable=False) from error
-    return {"base64": base64.b64encode(body).decode(), "mediaType": media or "application/octet-stream"}
-
-
-def _refusal(status: int, headers: Mapping[str, str], body: bytes) -> ToolError:
-    details: dict[str, Any] = {"status": status}
-    if said := body[:_MESSAGE_MOST].decode(errors="replace").strip():
-        details["answer"] = said
-    if (pause := retry_after_s(headers.get("retry-after", ""), datetime.now(UTC))) is not None:
-        details["retry_after_s"] = pause
-    if status == 429:
-        # The server turned it away: nothing has happened.
-        return ToolError(
-            "RATE_LIMIT",
-            "The server has had too many requests.",
-            retryable=True,
-            suggestions=["Call it again later."],
-            details=details,
-        )
-    if status >= 500:
-        return ToolError("SERVER_ERROR", f"The server failed with status {status}.", details=details)
-    if status < 400:
-        said = f"The server answered with status {status}, which is not followed."
-        return ToolError("EXECUTION_FAILED", said, recoverable=False, details=details)
-    return ToolError("EXECUTION_FAILED", f"The server refused it with status {status}.", details=details)
-
-
-def retry_after_s(said: str, now: datetime) -> int | None:
-    """The seconds that a Retry-After header asks for, a day at most; None for one that says no time.
-
-    RFC 9110 §10.2.3: whole seconds, or a date.
-    """
-    said = said.strip()
-    if said.isascii() and said.isdigit():
-        return min(int(said[:9]), RETRY_AFTER_MOST_S)
-    try:
-        at = parsedate_to_datetime(said[:64])
-    except ValueError:
-        return None
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return min(max(math.ceil((at - now).total_seconds()), 0), RETRY_AFTER_MOST_S)
-
-
-def _charset(parameters: str) -> str:
-    found = re.search(r"charset=\"?([\w.:-]{1,40})", parameters.lower())
-    if found and found[1] not in _CHARSETS:
-        raise LookupError(found[1])
-    return found[1] if found else "utf-8"
 
 
 def _each(value: Any) -> Sequence[Any]:
