@@ -93,12 +93,9 @@ class Call:
     fresh: bool = False
     # The descriptions of preconditions that failed without being critical.
     degraded: Sequence[str] = ()
-    # Monotonic seconds at which the start has to be over, and the tool's time; that runs from its beginning.
-    start_by: float = 0.0
+    # Monotonic seconds at which the start was ordered, and at which the time of a tool that has begun is up.
+    ordered: float = field(default_factory=time.monotonic)
     deadline: float = math.inf
-
-    def __post_init__(self) -> None:
-        self.start_by = time.monotonic() + settings.START_MAX_S
 
     def begin(self) -> None:
         """The tool begins: from now on its time runs."""
@@ -106,7 +103,8 @@ class Call:
 
     def start_left(self) -> float:
         """Seconds until the start has to be over; 0 or less when they are gone."""
-        return self.start_by - time.monotonic()
+        ends: float = self.ordered + settings.START_MAX_S
+        return ends - time.monotonic()
 
     def seconds_left(self) -> float:
         """Seconds of a tool that has begun; 0 or less when they are gone."""

@@ -217,7 +217,7 @@ def _isolation(version: ToolVersion, request: CallRequest, standing: Standing, w
             f"{who} asks for {wanted}.",
             code="SANDBOX_UNAVAILABLE",
         )
-    declared = runtime.least_level(version.declared)
+    declared = runtime.least_level(version)
     floor = max(declared, least, key=_strength)
     if asked == "none" or (asked and _strength(asked) < _strength(floor)):
         held = f"; this one is held at {floor}" if _strength(floor) > 0 else ""

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
+from registry.models import ToolVersion
 from registry.runtimes import Made, runtime_unknown
 from security.sandbox.abilities import Ability
 
@@ -32,8 +33,8 @@ class Runtime(Protocol):
     can_repeat: bool
     made: Made | None
 
-    def least_level(self, declared: Mapping[str, Any]) -> str:
-        """The least isolation of a tool with this contract: none, basic, strict or paranoid."""
+    def least_level(self, version: ToolVersion) -> str:
+        """The least isolation of a tool, in a contract's words: none, basic, strict or paranoid."""
         ...
 
     def prepare(

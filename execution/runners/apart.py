@@ -47,7 +47,7 @@ def run_apart(call: Call, work: Work) -> Outcome:
         if not timed_out:
             return outcome
         # Its result is late; how far its effect went is known all the same.
-        effect = outcome.side_effect
+        effect = outcome.side_effect or effect
     return _stopped(call, started_at, effect, timed_out=timed_out)
 
 
@@ -73,7 +73,8 @@ def _outcome(call: Call, work: Work) -> Outcome:
         except BaseException as error:
             log.exception("%s failed", call.tool)
             message = failed_error(call, type(error).__name__)["message"]
-            return failure("EXECUTION_FAILED", message, at=datetime.now(UTC))
+            effect = SideEffect.POSSIBLE
+            return failure("EXECUTION_FAILED", message, at=datetime.now(UTC), side_effect=effect)
 
 
 def _until(deadline: float, cancelled: threading.Event) -> Iterator[float]:

@@ -1,6 +1,7 @@
 """The schema hook of a tool: how it is called, what it may answer, and what that means for a call."""
 
 import dataclasses
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -27,11 +28,13 @@ def dynamic_run(call: Call, perform: Perform) -> Outcome:
         return _kept(call, perform(call))
     schema = schema_kept(call.version, call.persona_id, call.request) if call.version.pk else None
     if schema is None:
-        made = dynamic_run(dataclasses.replace(call, hook="schema", emit=dropped), perform)
+        hook = dataclasses.replace(call, hook="schema", emit=dropped, ordered=time.monotonic())
+        made = dynamic_run(hook, perform)
         if made.status is not Status.COMPLETED:
             return made
         # Hook and tool share the tool's time; each has a start of its own.
-        call = dataclasses.replace(call, timeout_ms=max(1, call.timeout_ms - round(made.duration_ms)))
+        left = max(1, call.timeout_ms - round(made.duration_ms))
+        call = dataclasses.replace(call, timeout_ms=left, ordered=time.monotonic())
         schema = made.data
     problems = problems_by(schema, call.arguments)
     if problems:

@@ -28,7 +28,7 @@ def ended(
     *,
     started_at: datetime,
     duration_ms: float,
-    side_effect: SideEffect | None = None,
+    side_effect: SideEffect = SideEffect.POSSIBLE,
 ) -> Outcome:
     """An outcome without a result, ended now."""
     return Outcome(status, started_at, datetime.now(UTC), duration_ms, error=error, side_effect=side_effect)

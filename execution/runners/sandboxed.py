@@ -149,6 +149,7 @@ def held_outcome(
         outcome,
         duration_ms=done.duration_ms,
         resources={**done.resources, "start_ms": done.start_ms},
+        start_ms=done.start_ms,
         sandbox=held,
         side_effect=outcome.side_effect if done.begun else SideEffect.NONE,
         told=told,

@@ -9,6 +9,7 @@ from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
 from execution.engine.queues import DEFAULT, SANDBOX
 from registry.contracts import isolation_of
+from registry.models import ToolVersion
 from registry.runtimes import Made
 from security.sandbox.abilities import Ability
 
@@ -25,9 +26,9 @@ class Runner(ABC):
     can_repeat: bool = False
     made: Made | None = None
 
-    def least_level(self, declared: Mapping[str, Any]) -> str:
+    def least_level(self, version: ToolVersion) -> str:
         """What the contract asks for, where a sandbox holds the tool; else none."""
-        return isolation_of(declared) if self.is_sandboxed else "none"
+        return isolation_of(version.declared) if self.is_sandboxed else "none"
 
     def prepare(
         self, runtime: Mapping[str, Any], files: Mapping[str, bytes], cancelled: Event

@@ -15,6 +15,7 @@ from execution.models import Run
 from registry.models import Package, ToolVersion
 from registry.runtimes import hub_runtime_of
 from security.sandbox.abilities import abilities
+from toolhub_sdk.package import CONTRACT
 from toolhub_sdk.runtimes.registry import UnknownRuntime, own_runtime, runtime_of, runtimes
 from toolhub_sdk.runtimes.traits import Runtime
 from toolhub_sdk.stop import StopError
@@ -41,7 +42,9 @@ def test_each_queue_has_a_runtime_that_sends_to_it() -> None:
 
 def test_the_least_level_is_the_contracts_where_a_sandbox_holds_the_tool() -> None:
     for made in RUNTIMES.load().values():
-        silent, paranoid = (made.least_level(declared) for declared in ({}, {"isolation": "paranoid"}))
+        contracts: list[dict[str, str]] = [{}, {"isolation": "paranoid"}]
+        definitions = [{"_meta": {CONTRACT: each}} for each in contracts]
+        silent, paranoid = (made.least_level(ToolVersion(definition=each)) for each in definitions)
         assert (silent, paranoid) == (("strict", "paranoid") if made.is_sandboxed else ("none", "none"))
 
 

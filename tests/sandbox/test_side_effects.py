@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
-from execution.runners.call import Call
 from execution.runners.perform import call_run
 from execution.side_effects import SideEffect
 from registry.models import ToolVersion

@@ -12,9 +12,9 @@ from typing import Any, cast
 
 import pytest
 
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.runners.call import Call
 from execution.runners.perform import call_run
 from execution.side_effects import SideEffect
 from registry.models import ToolVersion

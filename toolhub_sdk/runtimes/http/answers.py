@@ -88,8 +88,9 @@ def web_result(
 
     `headers` has names in small letters. `hide` takes out of a text what must not be told, before it is cut.
     Raises ToolError for every status but 2xx: RATE_LIMIT for 429, SERVER_ERROR from 500 on, else
-    EXECUTION_FAILED; with `retry_after_s` in its details where the server asks for a pause. Raises ToolError INVALID_OUTPUT for
-    what its type calls JSON and is none. All have the beginning of the text as `answer` in their details.
+    EXECUTION_FAILED; with `retry_after_s` in its details where the server asks for a pause. Raises ToolError
+    INVALID_OUTPUT for what its type calls JSON and is none. All have the beginning of the text as `answer` in
+    their details.
     """
     if not 200 <= status < 300:
         raise _refusal(status, headers, body, hide)

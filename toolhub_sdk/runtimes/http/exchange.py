@@ -11,8 +11,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode
