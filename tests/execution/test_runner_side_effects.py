@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from core.actors import SYSTEM
+from execution.engine.call import Call
 from execution.engine.outcomes import Outcome
 from execution.models import Status
-from execution.engine.call import Call
 from execution.runners.perform import call_run
 from execution.side_effects import SideEffect
 from registry.models import Package, ToolVersion
