@@ -14,7 +14,7 @@ from execution.memory.store import items_of
 from toolhub_sdk.memory import is_named
 
 
-class Memory(Feature):
+class MemoryFeature(Feature):
     """Gives a tool what it may read of memory."""
 
     traits: ClassVar[Traits] = frozenset({"memory"})

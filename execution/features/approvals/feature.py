@@ -23,7 +23,7 @@ from execution.run_events import APPROVAL_ASKED
 OPEN_MAX = 100
 
 
-class Approvals(Feature):
+class ApprovalsFeature(Feature):
     """Lets a call wait until a person has decided on it; those who may decide are told."""
 
     traits: ClassVar[Traits] = frozenset({ASKS})

@@ -10,7 +10,7 @@ from execution.features.artefacts.services import artefacts_keep, artefacts_remo
 from execution.models import Run
 
 
-class Artefacts(Feature):
+class ArtefactsFeature(Feature):
     """Keeps the files that a tool left for its caller."""
 
     traits: ClassVar[Traits] = frozenset({FILES})

@@ -18,7 +18,7 @@ from registry.selectors import ResolvedTool
 from security.principals import PersonaPrincipal
 
 
-class Callbacks(Feature):
+class CallbacksFeature(Feature):
     """Owes the outcome to the address that the caller named."""
 
     traits: ClassVar[Traits] = frozenset({CALLBACK})

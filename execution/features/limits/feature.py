@@ -12,7 +12,7 @@ from execution.models import Run
 from security.policy.usage import Gone, Reached, booked_keys, limits_spend, usage_book
 
 
-class Limits(Feature):
+class LimitsFeature(Feature):
     """Counts calls against limits, and books time and bytes."""
 
     traits: ClassVar[Traits] = frozenset({LIMITS})

@@ -10,7 +10,7 @@ from execution.features.preconditions.check import failed_descriptions
 from execution.features.preconditions.runs import preconditions_kept, preconditions_refusal
 
 
-class Preconditions(Feature):
+class PreconditionsFeature(Feature):
     """Checks, once and before the first attempt, what has to hold."""
 
     traits: ClassVar[Traits] = frozenset({"preconditions"})

@@ -14,7 +14,7 @@ from execution.run_events import RETRY_WAITS
 RETRY_AFTER_MOST_MS = 3_600_000
 
 
-class Retry(Feature):
+class RetryFeature(Feature):
     """Repeats a failed attempt as the tool's policy says."""
 
     traits: ClassVar[Traits] = frozenset({"retry", "recovery"})
