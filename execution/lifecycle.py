@@ -7,18 +7,18 @@ run out. The steps of a run:
    lets features refuse it, too.
 2. `at_accept`: the run is written. A limit counts the call in the same transaction; a call that needs a
    person's approval waits for it, and is not counted again later.
-3. A worker begins the run (the web process does so for quick calls), asks once more whether the caller may call
-   the tool, and `before_start` lets features prepare the call or end the run. Then the tool's runtime carries
+3. A worker begins the run (the web process does so for quick calls) and asks once more whether the caller may
+   call the tool; `before_start` lets features prepare the call or end the run. Then the tool's runtime carries
    the call out. A retry comes back to this step: it needs no new approval and counts against no limit again.
-4. `after_attempt`: an attempt that failed is repeated later, handed to another tool or a person, or is the last.
-   The first feature that lets the run wait decides. Nothing of the effects is written for a failed attempt
-   that is repeated.
+4. `after_attempt`: an attempt that failed is repeated later, handed to another tool or a person, or is the
+   last. The first feature that lets the run wait decides. Nothing of the effects is written for a failed
+   attempt that is repeated.
 5. `at_outcome`: the run ends. Its outcome, the effects of its contract, its files and the message that is
    owed to its caller are written in one transaction, or none of them. Messages are sent after it. Effects
    say themselves whether they follow a success, a failure or both.
 
-A step asks, in the order below, only the features that apply to the call: for most calls, none do. What a feature
-may do at each step: execution/engine/features.py. The states between the steps: docs/run-states.md.
+A step asks, in the order below, only the features that apply to the call: for most calls, none do. What a
+feature may do at each step: execution/engine/features.py. The states between the steps: docs/run-states.md.
 """
 
 from execution.engine.features import LIFE, Feature
@@ -40,7 +40,7 @@ LIFECYCLE: tuple[Feature, ...] = (
     LimitsFeature(),
     # at_accept: lets the run wait until a person approves or denies the call.
     ApprovalsFeature(),
-    # before_start: checks what has to hold, before the first attempt only, and ends the run where it does not.
+    # before_start: checks what has to hold, before the first attempt only; where it does not, the run ends.
     PreconditionsFeature(),
     # before_start: gives the tool what it may read of memory.
     MemoryFeature(),
@@ -48,8 +48,8 @@ LIFECYCLE: tuple[Feature, ...] = (
     RetryFeature(),
     # after_attempt: when no attempt is left, calls another tool or asks a person.
     RecoveryFeature(),
-    # at_outcome: writes what the tool changed in memory and the effects of its contract. A failing effect makes
-    # the outcome EFFECT_FAILED and takes back the effects before it.
+    # at_outcome: writes what the tool changed in memory, and the effects of its contract. A failing effect
+    # makes the outcome EFFECT_FAILED and takes back the effects before it.
     EffectsFeature(),
     # at_outcome: keeps the files that the tool left.
     ArtefactsFeature(),
