@@ -8,8 +8,8 @@ run out. The steps of a run:
 2. `at_accept`: the run is written. A limit counts the call in the same transaction; a call that needs a
    person's approval waits for it, and is not counted again later.
 3. A worker begins the run (the web process does so for quick calls) and asks once more whether the caller may
-   call the tool; `before_start` lets features prepare the call or end the run. Then the tool's runtime carries
-   the call out. A retry comes back to this step: it needs no new approval and counts against no limit again.
+   call the tool; `before_start` lets features prepare the call or end the run. The tool's runtime carries the
+   call out. A retry comes back to this step: it needs no new approval and counts against no limit again.
 4. `after_attempt`: an attempt that failed is repeated later, handed to another tool or a person, or is the
    last. The first feature that lets the run wait decides. Nothing of the effects is written for a failed
    attempt that is repeated.
