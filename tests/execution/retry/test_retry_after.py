@@ -13,7 +13,7 @@ from execution.engine.outcomes import failure
 from execution.features.retry.feature import RETRY_AFTER_MOST_MS
 from execution.models import Attempt, Run, RunEvent, Status
 from tests.execution.fixtures import Declare
-from toolhub_sdk.runtimes.http.exchange import retry_after_s
+from toolhub_sdk.runtimes.http.answers import retry_after_s
 
 Call = Callable[..., Any]
 NOW = datetime(2030, 1, 31, 9, 0, tzinfo=UTC)
