@@ -18,6 +18,7 @@ PURPOSES = {
     "approvals": "Cancel calls that nobody approved in time",
     "artefacts": "Delete files of tools that no run has any more",
     "bells": "Wake workers while runs are due",
+    "deadlines": "End runs that no worker began before their deadline",
     "denials": "Record repeated refusals as one event a minute",
     "escalations": "Notify the next group of runs that nobody resolved",
     "fallbacks": "Finish runs whose fallback has ended",
