@@ -43,7 +43,8 @@ def replay(client: Any, token: str, answer: Any, body: Any = None) -> Any:
 
 
 def test_a_liar_is_not_installed(install: Callable[..., Any]) -> None:
-    one = install(code=LIAR, tools=[packages.tool(examples=[{"arguments": {"name": "Ada"}}])])
+    says = {"determinism": "deterministic", "examples": [{"arguments": {"name": "Ada"}}]}
+    one = install(code=LIAR, tools=[packages.tool(**says)])
     assert (one.status, one.error["code"]) == ("failed", "SELF_TEST_FAILED")
     assert "another process gave another result" in one.error["message"]
 
