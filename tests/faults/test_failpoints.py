@@ -165,7 +165,7 @@ COUNTED = [(place, *row) for place, *row in WEB if row[0] == "world_quick"]
 COUNTED.insert(1, ("accept.after", "world_quick", {}, None, 0))
 ASKED = [
     ("ask.before", "world_again", LATER, None, 0),
-    ("ask.after", "world_again", LATER, Status.AWAITING_APPROVAL, 0),
+    ("accept.after", "world_again", LATER, Status.AWAITING_APPROVAL, 0),
 ]
 
 

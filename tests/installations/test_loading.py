@@ -468,10 +468,9 @@ def test_a_machine_that_starts_nothing_is_blamed_and_not_the_tool(
     assert "That says nothing about the tool." in one.error["message"]
 
 
-def test_a_slow_start_is_told_from_a_slow_tool(install: Install) -> None:
+def test_a_slow_start_does_not_count_as_the_tools_own_time(install: Install) -> None:
     code = f"{HEAD}time.sleep(0.4)\n{packages.GREET}"
     tool = packages.tool(resourceBounds={"timeoutMs": 100}, determinism="deterministic")
     one = install(code=code, tools=[tool])
     assert one.status == "published", one.error
-    assert "Try 2 has 10,000 ms" in lines(one)
-    assert [each["code"] for each in one.report["warnings"]].count("SLOW_START") >= 1
+    assert "Try 2" not in lines(one)
