@@ -313,6 +313,7 @@ def test_all_that_a_contract_can_say_can_be_said_in_python() -> None:
         max_cpu_ms=100,
         max_concurrency=2,
         filesystem={"read": ["reports"]},
+        network=["api.example.org:443"],
         environment={"TZ": "UTC"},
         resource_requirements={"memoryBytes": 1 << 20},
         recovery={"type": "abort"},
@@ -323,7 +324,8 @@ def test_all_that_a_contract_can_say_can_be_said_in_python() -> None:
     package = dataclasses.replace(
         PACKAGE,
         requires="requirements.txt",
-        config={"type": "object"},
+        config={"type": "object", "properties": {"key": {"type": "string", "secret": True}}},
+        config_check={"url": "https://api.example.org/me", "headers": {"Authorization": "Bearer {key}"}},
         tools={"geo": "^1.2"},
         homepage="https://example.org/",
         icon="icon.svg",
