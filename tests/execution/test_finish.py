@@ -4,9 +4,11 @@ import json
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 from audit.models import Event
 from execution.engine.finish import run_finish
@@ -14,7 +16,8 @@ from execution.engine.lease import Lease
 from execution.engine.outcomes import Outcome, failure, success
 from execution.engine.perform import queue_work
 from execution.models import Attempt, Run, RunEvent, Status
-from tests.execution.fixtures import reap
+from execution.runners import perform
+from tests.execution.fixtures import MakeRun, reap
 
 pytestmark = pytest.mark.django_db
 Leased = Callable[..., Lease]
@@ -120,3 +123,24 @@ def test_an_unknown_outcome_is_not_resolved_where_a_newer_attempt_exists(leased:
     assert Run.objects.get().status == Status.OUTCOME_UNKNOWN
     assert run_finish(old, done()) is False
     assert Run.objects.get().status == Status.OUTCOME_UNKNOWN
+
+
+def test_what_a_call_is_given_waits_for_the_database(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That the database was away for a moment is no mistake of a runner's, nor the end of the run."""
+    make_run(events_count=1)
+    away = [OperationalError("the server has gone"), OperationalError("the server is starting")]
+    real = perform.equip
+
+    def gone(call: Any) -> Any:
+        if away:
+            raise away.pop()
+        return real(call)
+
+    monkeypatch.setattr(perform, "equip", gone)
+    monkeypatch.setattr(perform, "AGAIN_S", 0.0)
+    monkeypatch.setattr(perform, "connection", SimpleNamespace(in_atomic_block=False))
+    monkeypatch.setattr(perform, "close_old_connections", lambda: None)
+    assert queue_work("default") == 1
+    assert (Run.objects.get().status, away) == (Status.COMPLETED, [])
