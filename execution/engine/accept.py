@@ -69,9 +69,8 @@ def accept_plans(accepted: Accepted, run: Run, conflicts: Sequence[Conflict]) ->
 def accept_pending(accepted: Accepted, *, inline: bool) -> Run | Conflict:
     """Writes a run that waits: for a worker, for this process when `inline`, or for what a feature says.
 
-    A stale Conflict, and nothing written, where what the call was decided on has changed, as where its proof
-    does not hold. Raises Overloaded,
-    ToolHubError where a feature refuses it, IntegrityError for a key that was used meanwhile.
+    A stale Conflict, and nothing written, where what the call was decided on has changed or its proof does
+    not hold. Raises Overloaded, ToolHubError where a feature refuses it, IntegrityError for a used key.
     """
     return planned(functools.partial(_pending, accepted, inline))
 

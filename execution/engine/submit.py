@@ -97,9 +97,11 @@ def run_submit_known(
     try:
         checked = call_check(principal, found.name, request, found=found)
         key_check(key)
-        run = _carry_out(accepted_of(principal, checked, key, proof), manner)
+        taken = _take(accepted_of(principal, checked, key, proof), manner)
     except (IntegrityError, ToolHubError):
         return None
+    # Not within the above: what has begun is never submitted again, whatever becomes of it.
+    run = _carry_out(taken)
     return _counted(run) if isinstance(run, Run) else None
 
 
@@ -114,14 +116,15 @@ def _accept(accepted: Accepted, manner: Manner) -> Run | Conflict | None:
     A Conflict where what it was decided on has changed, None where its proof does not hold.
     """
     try:
-        return _carry_out(accepted, manner)
+        taken = _take(accepted, manner)
     except (IntegrityError, ToolHubError) as error:
         # Of all calls with a key one wins it, and perhaps a limit's last place; the others return its run.
         if accepted.key and (earlier := _earlier_run(accepted)):
             return earlier
         if not accepted.key or isinstance(error, ToolHubError):
             raise
-        return _carry_out(accepted, manner)  # the key's time was over
+        taken = _take(accepted, manner)  # the key's time was over
+    return _carry_out(taken)
 
 
 @contextlib.contextmanager
@@ -166,7 +169,8 @@ def _is_brief(found: ResolvedTool) -> bool:
     return harmless and not version.extras and not version.takes_config and not counted
 
 
-def _carry_out(accepted: Accepted, manner: Manner) -> Run | Conflict | None:
+def _take(accepted: Accepted, manner: Manner) -> Lease | Run | Conflict | None:
+    """Accepts the call: a lease where it has begun here, else its run, over or waiting."""
     version, found = accepted.version, accepted.found
     quick = accepted.bounds.timeout_ms <= min(manner.wait_s * 1000, settings.INLINE_MAX_MS)
     runtime = RUNTIMES[version.runner]
@@ -178,13 +182,16 @@ def _carry_out(accepted: Accepted, manner: Manner) -> Run | Conflict | None:
         return run if accept_finished(accepted, run, outcome) else None
     if not inline:
         return accept_pending(accepted, inline=False)
-    begun = _accept_begun(accepted)
-    if not isinstance(begun, Lease):
-        return begun
-    # What comes now has begun, and is not done again.
-    if run_carry_out(begun, inline=True) and begun.run.status in FINAL:
-        return begun.run
-    return Run.objects.select_related("tool_version").get(pk=begun.run.pk)
+    return _accept_begun(accepted)
+
+
+def _carry_out(taken: Lease | Run | Conflict | None) -> Run | Conflict | None:
+    """Carries out what has begun here; anything else stays as it is."""
+    if not isinstance(taken, Lease):
+        return taken
+    if run_carry_out(taken, inline=True) and taken.run.status in FINAL:
+        return taken.run
+    return Run.objects.select_related("tool_version").get(pk=taken.run.pk)
 
 
 def _accept_begun(accepted: Accepted) -> Lease | Run | Conflict | None:

@@ -1,13 +1,17 @@
 """A caller that is known costs one statement, and that writes nothing where a right is gone."""
 
+import contextlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection
 
 from audit.models import Event
+from execution.engine import submit
 from execution.engine.features import LIFE
+from execution.engine.perform import run_carry_out
 from execution.engine.store import current, statements
 from execution.engine.store.statements import _rows
 from execution.models import Run
@@ -152,3 +156,24 @@ def test_what_is_wrong_with_a_call_is_recorded_once(call: Call, fx: Package) -> 
     assert call("fx_echo", {"wrong": "a"}).status_code == 422
     assert call("fx_echo", body=b"{").status_code == 400
     assert Event.objects.filter(kind="run.refused").count() == 1
+
+
+def test_what_has_begun_is_not_submitted_again_when_its_end_fails(
+    call: Call, fx: Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The known caller's way is left for the other where it cannot accept, and only then."""
+    file = tmp_path / "world"
+    body = {"arguments": {"file": str(file)}, "limits": {"timeoutMs": 1000}}
+    assert call("fx_count", body=body).status_code == 200
+    assert call("fx_count", body=body).status_code == 200
+    before = len(file.read_text().splitlines())
+
+    def fails(lease: Any, **more: Any) -> bool:
+        run_carry_out(lease, **more)
+        raise IntegrityError("what follows could not be written")
+
+    monkeypatch.setattr(submit, "run_carry_out", fails)
+    with contextlib.suppress(IntegrityError):
+        call("fx_count", body=body)
+    assert len(file.read_text().splitlines()) == before + 1
+    assert Run.objects.count() == before + 1

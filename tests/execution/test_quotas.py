@@ -317,7 +317,7 @@ def test_where_a_limit_is_taken_away_meanwhile_what_holds_now_decides(
     left: int,
 ) -> None:
     limit = quota(admin, 10, persona=persona)
-    carry_out = services._carry_out
+    carry_out = services._take
 
     def gone(*args: Any) -> Run:
         if Limit.objects.filter(pk=limit.pk).exists():
@@ -333,7 +333,7 @@ def test_where_a_limit_is_taken_away_meanwhile_what_holds_now_decides(
             limit_delete(by=admin, limit=limit)
         return carry_out(*args)
 
-    monkeypatch.setattr(services, "_carry_out", gone)
+    monkeypatch.setattr(services, "_take", gone)
     answer = call("fx_echo", {"value": 1}, HTTP_PREFER=prefer)
     taken = 200 if prefer == "wait=5" else 202
     assert answer.status_code == (taken if left else 429), answer.content
