@@ -9,8 +9,8 @@ from registry.models import ToolVersion
 
 _ORDER = ("", SideEffect.NONE, SideEffect.POSSIBLE, SideEffect.DONE)
 MAY_HAVE_HAPPENED = (
-    "The tool may have done its work, in whole or in part. Look before you call it again: a second call may "
-    "repeat what the first did."
+    "The tool may have done its work, in whole or in part. Check before you call it again: a second call may "
+    "repeat the effect."
 )
 
 
